@@ -1,0 +1,46 @@
+// A dissemination barrier: in round k every rank tells the one 2^k above it and hears from the one 2^k below
+// it; after ceil(log2(size)) rounds each has heard of all (Hensgen, Finkel, Manber 1988).
+#include <parley/process_group.h>
+
+#include "api/checks.h"
+#include "api/operation.h"
+#include "api/posting.h"
+
+namespace parley {
+
+void ProcessGroup::barrier(const BarrierOptions& options) {
+  detail::GroupState& group = detail::require_group(state_);
+  transport::Engine& engine = *group.world->engine;
+  const int size = group.world->size;
+  const int rank = group.world->rank;
+  const auto timeout = options.timeout.value_or(group.world->timeout);
+  for (int distance = 1; distance < size; distance *= 2) {
+    const int above = (rank + distance) % size;
+    const int below = (rank - distance + size) % size;
+    detail::FailedOperation heard{"barrier", group.barrier_context, below, distance, 0};
+    detail::FailedOperation told{"barrier", group.barrier_context, above, distance, 0};
+
+    transport::ReceiveSpec receive;
+    receive.pattern = {group.barrier_context, static_cast<std::uint32_t>(below), distance};
+    receive.timeout = timeout;
+    const transport::Posted received = engine.receive(receive, false);
+    if (received.request == nullptr) detail::throw_failure(group, heard, received.status);
+    detail::PendingOperation pending(detail::Operation{group.world, received.request, heard, nullptr});
+
+    transport::SendSpec send;
+    send.destination = static_cast<std::uint32_t>(above);
+    send.context = group.barrier_context;
+    send.tag = distance;
+    send.timeout = timeout;
+    const transport::Posted sent = engine.send(send, false);
+    if (sent.request != nullptr) {
+      detail::Operation operation{group.world, sent.request, told, nullptr};
+      detail::finish_within(operation, no_timeout);
+    } else if (!sent.status.ok()) {
+      detail::throw_failure(group, told, sent.status);
+    }
+    pending.finish();
+  }
+}
+
+}  // namespace parley

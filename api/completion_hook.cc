@@ -1,0 +1,90 @@
+#include "api/completion_hook.h"
+
+#include <optional>
+#include <utility>
+
+#include "transport/base/log.h"
+
+namespace parley::detail {
+
+using transport::Messenger;
+using transport::Request;
+using transport::RequestState;
+
+namespace {
+
+// Lives from attach() until its function was called. The world outlives it: an engine that goes ends every
+// request and runs what is deferred.
+struct Hook {
+  wireup::World* world;
+  FailedOperation description;
+  std::function<void(std::exception_ptr)> fn;
+  std::optional<FailureFacts> facts;
+
+  void call() noexcept {
+    try {
+      fn(facts ? to_exception(*world, *facts) : nullptr);
+    } catch (const std::exception& error) {
+      PARLEY_LOG(error, "p2p", "a completion function threw: ", error.what());
+    }
+  }
+};
+
+void note_facts(Hook& hook, const Request& request, Messenger& messenger) noexcept {
+  if (request.status.ok()) return;
+  try {
+    hook.facts = facts_of(hook.description, request, messenger);
+  } catch (const std::bad_alloc&) {
+    hook.facts.emplace();
+    hook.facts->status = request.status;
+  }
+}
+
+// With the lock held: only notes what there is to tell, and has it told later.
+void on_done(Request& request) noexcept {
+  auto* hook = static_cast<Hook*>(request.user);
+  note_facts(*hook, request, *static_cast<Messenger*>(request.owner));
+  hook->world->engine->defer(
+      [](void* argument) {
+        const std::unique_ptr<Hook> owned(static_cast<Hook*>(argument));
+        owned->call();
+      },
+      hook);
+}
+
+bool attach_hook(Operation& operation, std::function<void(std::exception_ptr)> fn, bool release) {
+  auto hook =
+      std::unique_ptr<Hook>(new Hook{operation.world.get(), operation.description, std::move(fn), {}});
+  bool attached = true;
+  operation.world->engine->locked([&](Messenger& messenger) {
+    Request& request = *operation.request;
+    if (request.on_done != nullptr) {
+      attached = false;
+      hook.reset();
+    } else if (request.state == RequestState::done) {
+      note_facts(*hook, request, messenger);
+      request.on_done = on_done;  // so that a second attach() is refused
+    } else {
+      request.on_done = on_done;
+      request.user = hook.release();
+    }
+    if (release) {
+      operation.request = nullptr;
+      messenger.release(request);
+    }
+  });
+  if (hook != nullptr) hook->call();
+  return attached;
+}
+
+}  // namespace
+
+bool attach(Operation& operation, std::function<void(std::exception_ptr)> fn) {
+  return attach_hook(operation, std::move(fn), false);
+}
+
+void attach_and_release(Operation& operation, std::function<void(std::exception_ptr)> fn) {
+  attach_hook(operation, std::move(fn), true);
+}
+
+}  // namespace parley::detail

@@ -1,0 +1,93 @@
+// A value travels through a chain of processes: rank 0 starts with 42, every later rank adds 10 and passes it
+// on.
+//
+//   Rank 0 --42--> Rank 1 --52--> Rank 2 --62--> Rank 3
+//                  +10            +10            +10 = 72
+//
+// No rank waits for one that waits for it: the first only sends, the last only receives, and the others
+// receive first. --show-deadlock shows what happens when two ranks do it the other way round.
+
+#include <parley/parley.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "api/examples/start.h"
+
+namespace {
+
+constexpr double first_value = 42;
+constexpr double step = 10;
+
+void chain(parley::ProcessGroup& world) {
+  const int rank = world.rank();
+  const int last = world.size() - 1;
+  parley::Tensor tensor = parley::Tensor::zeros({1});
+
+  if (rank == 0) {
+    tensor.fill(first_value);
+    std::printf("[Rank 0] Starting chain with value: %.1f\n", tensor.item());
+  } else {
+    world.recv(tensor, rank - 1);
+    std::printf("[Rank %d] Received: %.1f\n", rank, tensor.item());
+    tensor.fill(tensor.item() + step);
+    std::printf("[Rank %d] After adding 10: %.1f\n", rank, tensor.item());
+  }
+
+  if (rank < last) {
+    world.send(tensor, rank + 1);
+    std::printf("[Rank %d] Sent to rank %d\n", rank, rank + 1);
+  } else {
+    std::printf("[Rank %d] Final value: %.1f, expected: %.1f\n", rank, tensor.item(),
+                first_value + step * last);
+  }
+}
+
+// Both ranks send first. A synchronous send returns when the other rank receives, and neither gets that far.
+void send_first(parley::ProcessGroup& world, double mine) {
+  const int other = 1 - world.rank();
+  world.send(mine, other, {.synchronous = true});
+  world.recv<double>(other);
+}
+
+// One sends while the other receives, then the other way round.
+double take_turns(parley::ProcessGroup& world, double mine) {
+  const int other = 1 - world.rank();
+  if (world.rank() == 0) {
+    world.send(mine, other, {.tag = 1, .synchronous = true});
+    return world.recv<double>(other, {.tag = 1});
+  }
+  const double theirs = world.recv<double>(other, {.tag = 1});
+  world.send(mine, other, {.tag = 1, .synchronous = true});
+  return theirs;
+}
+
+void show_deadlock(parley::ProcessGroup& world) {
+  const int rank = world.rank();
+  if (rank > 1) return;  // two are enough
+  const double mine = first_value + rank;
+
+  std::printf("[Rank %d] Both send first, and wait (about 10 s) ...\n", rank);
+  std::fflush(stdout);
+  try {
+    send_first(world, mine);
+  } catch (const parley::DeadlockError& error) {
+    std::printf("[Rank %d] %s\n", rank, error.what());
+  }
+
+  const double theirs = take_turns(world, mine);
+  std::printf("[Rank %d] Taking turns: sent %.1f, received %.1f\n", rank, mine, theirs);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int world_size = 4;
+  bool deadlock = false;
+  CLI::App app("Passes a value through a chain of processes.");
+  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
+      ->capture_default_str();
+  app.add_flag("--show-deadlock", deadlock, "Two ranks send to each other first, and are told so");
+  CLI11_PARSE(app, argc, argv);
+  return deadlock ? start(2, show_deadlock) : start(world_size, chain);
+}

@@ -1,0 +1,183 @@
+#include "api/failure.h"
+
+#include <parley/dtype.h>
+#include <parley/error.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "transport/base/log.h"
+
+namespace parley::detail {
+
+using base::Code;
+using base::concat;
+using transport::Messenger;
+using transport::Request;
+
+namespace {
+
+constexpr std::size_t listed_near_misses = 5;
+
+std::string type_name(std::uint8_t code) {
+  return std::string(name(static_cast<DType>(code)));
+}
+
+std::string tag_text(std::int64_t tag) {
+  return tag < 0 ? "any tag" : concat("tag ", tag);
+}
+
+// "3.2 s", "45 ms".
+std::string duration_text(std::chrono::nanoseconds duration) {
+  char text[32];
+  const double seconds = std::chrono::duration<double>(duration).count();
+  if (seconds >= 1)
+    std::snprintf(text, sizeof(text), "%.1f s", seconds);
+  else
+    std::snprintf(text, sizeof(text), "%.0f ms", seconds * 1000);
+  return text;
+}
+
+// "recv(tag 7, 4096 B) from rank 2 (host, pid 12)".
+std::string operation_text(const wireup::World& world, const FailedOperation& operation) {
+  std::string text = concat(operation.name, "(", tag_text(operation.tag), ", ", operation.bytes, " B)");
+  const bool outgoing = std::string_view(operation.name) == "send";
+  text += outgoing ? " to " : " from ";
+  return text + (operation.peer < 0 ? std::string("any source") : world.name_of(operation.peer));
+}
+
+// "rank 0 send(tag 0) → 1".
+std::string half_of_deadlock(int rank, bool is_send, std::int64_t tag, int peer) {
+  return concat("rank ", rank, is_send ? " send(" : " recv(", tag_text(tag), is_send ? ") → " : ") ← ", peer);
+}
+
+std::string deadlock_text(const FailedOperation& operation, Messenger& messenger) {
+  const auto self = static_cast<int>(messenger.options().self);
+  const auto& told = messenger.peer(static_cast<std::uint32_t>(operation.peer)).told_us;
+  const bool is_send = std::string_view(operation.name) == "send";
+  std::string own = half_of_deadlock(self, is_send, operation.tag, operation.peer);
+  std::string other = half_of_deadlock(operation.peer, told.is_send, told.envelope.tag, self);
+  if (operation.peer < self) std::swap(own, other);
+  return concat("deadlock: ", own, ", ", other);
+}
+
+template <typename Type>
+std::exception_ptr make(const std::string& what, const ErrorDetails& details) {
+  return std::make_exception_ptr(Type(what, details));
+}
+
+}  // namespace
+
+std::string near_misses(const FailedOperation& operation, Messenger& messenger) {
+  std::vector<std::string> lines;
+  std::size_t count = 0;
+  const auto list = [&](bool of_peer) {
+    messenger.visit_unmatched(operation.context, [&](const transport::Unexpected& message) {
+      const auto source = static_cast<int>(message.envelope.source);
+      if ((operation.peer < 0 || source == operation.peer) != of_peer) return;
+      ++count;
+      if (lines.size() < listed_near_misses)
+        lines.push_back(concat("from rank ", source, ": tag ", message.envelope.tag, ", ",
+                               message.message_bytes, " B, ", type_name(message.type_code)));
+    });
+  };
+  list(true);  // those of the peer are nearest
+  list(false);
+  if (count == 0) return {};
+  std::string text = concat(count, count == 1 ? " unmatched message " : " unmatched messages ");
+  for (std::size_t i = 0; i < lines.size(); ++i) text += (i == 0 ? "" : "; ") + lines[i];
+  return count > lines.size() ? text + "; ..." : text;
+}
+
+FailureFacts facts_of(const FailedOperation& operation, base::Status status, Messenger& messenger) {
+  FailureFacts facts;
+  facts.operation = operation;
+  facts.status = status;
+  facts.culprit = operation.peer;
+  if (operation.peer >= 0)
+    facts.culprit = static_cast<int>(messenger.peer(static_cast<std::uint32_t>(operation.peer)).culprit);
+  switch (status.code()) {
+    case Code::timed_out: facts.extra = near_misses(operation, messenger); break;
+    case Code::deadlocked: facts.extra = deadlock_text(operation, messenger); break;
+    case Code::unreachable:
+    case Code::refused:
+      facts.extra = messenger.unreachable_reason(static_cast<std::uint32_t>(operation.peer));
+      break;
+    case Code::aborted:
+      if (const auto* record = messenger.abort_record(operation.context)) {
+        facts.culprit = static_cast<int>(record->by);
+        facts.extra = record->reason;
+      }
+      break;
+    default: break;
+  }
+  return facts;
+}
+
+FailureFacts facts_of(const FailedOperation& operation, const Request& request, Messenger& messenger) {
+  FailedOperation known = operation;
+  if (request.peer != nullptr) known.peer = static_cast<int>(request.peer->number);
+  FailureFacts facts = facts_of(known, request.status, messenger);
+  facts.message_bytes = request.message_bytes;
+  facts.type_code = request.type_code;
+  facts.remote_type_code = request.remote_type_code;
+  if (request.started.time_since_epoch().count() != 0)
+    facts.elapsed = std::chrono::steady_clock::now() - request.started;
+  return facts;
+}
+
+std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& facts) {
+  ErrorDetails details;
+  details.rank = world.rank;
+  details.peer = facts.operation.peer;
+  details.culprit = facts.culprit;
+  details.operation = facts.operation.name;
+  details.tag = facts.operation.tag;
+  details.bytes = facts.operation.bytes;
+  details.message_bytes = facts.message_bytes;
+  details.elapsed = facts.elapsed;
+  const int named = facts.culprit >= 0 ? facts.culprit : facts.operation.peer;
+  if (named >= 0) {
+    details.host = world.cards[static_cast<std::size_t>(named)].host;
+    details.pid = world.cards[static_cast<std::size_t>(named)].pid;
+  }
+  const std::string what = concat("rank ", world.rank, ": ", operation_text(world, facts.operation));
+  const std::string extra = facts.extra.empty() ? "" : "; " + facts.extra;
+  const std::string culprit = facts.culprit >= 0 ? world.name_of(facts.culprit) : "a rank";
+  const std::string cause =
+      facts.status.native() != 0 ? concat(" (", base::Status(facts.status).describe(), ")") : "";
+  switch (facts.status.code()) {
+    case Code::cancelled: return make<CancelledError>(what + " was cancelled", details);
+    case Code::timed_out:
+      return make<TimeoutError>(concat(what, " timed out after ", duration_text(facts.elapsed), extra),
+                                details);
+    case Code::truncated:
+      return make<TruncationError>(concat(what, ": the message has ", facts.message_bytes,
+                                          " B, the buffer only ", facts.operation.bytes, " B"),
+                                   details);
+    case Code::mismatched:
+      return make<MismatchError>(concat(what, ": the message is ", type_name(facts.remote_type_code),
+                                        ", the tensor ", type_name(facts.type_code)),
+                                 details);
+    case Code::deadlocked: return make<DeadlockError>(facts.extra, details);
+    case Code::exhausted: return make<ResourceError>(what + ": out of memory or envelopes" + cause, details);
+    case Code::peer_died:
+      if (facts.culprit != facts.operation.peer && facts.operation.peer >= 0)
+        return make<PeerDiedError>(concat(what, " failed: ", culprit, " died, and rank ",
+                                          facts.operation.peer, " left because of it"),
+                                   details);
+      return make<PeerDiedError>(concat(what, " failed: ", culprit, " died", cause), details);
+    case Code::peer_left:
+      return make<PeerLeftError>(concat(what, " failed: ", culprit, " has left the group"), details);
+    case Code::unreachable:
+    case Code::refused: return make<InitError>(what + " failed: no link" + extra, details);
+    case Code::aborted:
+      return make<AbortedError>(concat(what, " was aborted by ", culprit, ": ", facts.extra), details);
+    case Code::closed: return make<UsageError>(what + ": the world was destroyed", details);
+    default:
+      return make<SystemError>(concat(what, " failed: ", base::Status(facts.status).describe()), details);
+  }
+}
+
+}  // namespace parley::detail

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <parley/dtype.h>
+#include <parley/export.h>
+#include <parley/message.h>
+#include <parley/tensor.h>
+#include <parley/types.h>
+#include <parley/work.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace parley {
+
+namespace detail {
+struct GroupState;
+struct GroupAccess;
+}  // namespace detail
+
+// A set of processes that exchange tensors. Copies are handles to the same group. Ranks passed to its methods
+// are ranks in this group.
+//
+// Messages match by group, source and tag; those of one source never overtake each other. Element types must
+// agree (MismatchError), except that `bytes` views match everything. A shorter message into a longer tensor
+// succeeds and RecvStatus::bytes tells its size; a longer one is a TruncationError of that receive alone.
+// Tensors must be contiguous and on the CPU (UsageError).
+//
+// Thread-safety: point-to-point calls and calls on different groups may come from any thread at any time;
+// collectives of one group are issued in one order on every rank.
+//
+// Errors: every blocking call ends by its deadline and throws an Error that names the peer; see
+// <parley/error.h>. A call in a forked child throws ForkedError.
+class PARLEY_API ProcessGroup {
+ public:
+  ProcessGroup() noexcept = default;  // no group; every call but the destructor throws UsageError
+
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+
+  // Blocking. A send returns when its buffer may be reused (`synchronous`: when the receive was matched),
+  // which for small messages is at once.
+  void send(const Tensor& tensor, int destination, const SendOptions& options = {});
+  RecvStatus recv(const Tensor& tensor, int source, const RecvOptions& options = {});
+  // Both at once, without a deadlock when two ranks exchange.
+  RecvStatus sendrecv(const Tensor& out, int destination, const Tensor& in, int source,
+                      const SendRecvOptions& options = {});
+
+  // Non-blocking; the operation goes on while the caller computes.
+  Work isend(const Tensor& tensor, int destination, const SendOptions& options = {});
+  Work irecv(const Tensor& tensor, int source, const RecvOptions& options = {});
+
+  // One value. (Spans, vectors and arrays convert to a Tensor.)
+  template <typename T>
+  requires has_dtype<T>
+  void send(const T& value, int destination, const SendOptions& options = {}) {
+    send(Tensor(std::span<const T>(&value, 1)), destination, options);
+  }
+  template <typename T>
+  requires has_dtype<T> T recv(int source, const RecvOptions& options = {}) {
+    T value{};
+    recv(Tensor(std::span<T>(&value, 1)), source, options);
+    return value;
+  }
+
+  // A receive from any source fails once a possible sender has died, and so do later ones, until this call
+  // says that the caller knows.
+  void acknowledge_failures();
+
+  // The next message that a receive with these arguments would get, taken out of matching. probe() waits for
+  // it.
+  Message probe(int source, const RecvOptions& options = {});
+  std::optional<Message> iprobe(int source, const RecvOptions& options = {});
+
+  // Returns after every rank of the group has called it.
+  void barrier(const BarrierOptions& options = {});
+
+  // Makes progress without waiting; the number of events, 0 when idle. For those who embed Parley in an event
+  // loop: wait until fd() is readable, then call progress() until it returns 0.
+  std::size_t progress();
+  [[nodiscard]] int fd() const;
+
+  // Ends every operation of the group, here and on the other ranks, with AbortedError; all waiters return
+  // within 100 ms. Later calls throw the same. Safe from any thread.
+  void abort(std::string_view reason);
+
+  // This process's address card and its links, for people: one line each.
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  friend struct detail::GroupAccess;
+  std::shared_ptr<detail::GroupState> state_;
+};
+
+}  // namespace parley

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace parley {
+
+// Wildcards of a receive.
+inline constexpr int any_source = -1;
+inline constexpr std::int64_t any_tag = -1;
+
+// For options: no limit.
+inline constexpr std::chrono::nanoseconds no_timeout = std::chrono::nanoseconds::max();
+
+// What arrived.
+struct RecvStatus {
+  int source = -1;        // rank in the group
+  std::int64_t tag = -1;  // 0 or more
+  std::size_t bytes = 0;  // bytes of the message, at most those of the buffer
+};
+
+// An operation without a timeout of its own lasts as long as the group's (PARLEY_TIMEOUT, 30 minutes at
+// first).
+struct SendOptions {
+  std::int64_t tag = 0;  // 0 to 2^63 - 1
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
+  bool synchronous = false;  // complete only after the receive was matched
+};
+
+struct RecvOptions {
+  std::int64_t tag = 0;  // or any_tag
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
+};
+
+struct SendRecvOptions {
+  std::int64_t send_tag = 0;
+  std::int64_t recv_tag = 0;  // or any_tag
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
+};
+
+struct BarrierOptions {
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
+};
+
+}  // namespace parley

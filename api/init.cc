@@ -1,0 +1,97 @@
+#include <parley/error.h>
+#include <parley/init.h>
+
+#include <mutex>
+#include <utility>
+
+#include "api/group_state.h"
+#include "api/wireup/wireup.h"
+#include "transport/base/env.h"
+#include "transport/base/log.h"
+
+namespace parley {
+namespace {
+
+constexpr auto default_timeout = std::chrono::minutes(30);
+constexpr auto default_init_timeout = std::chrono::minutes(5);
+
+// The process's world: handles own it, this only knows it. At the end of the process it leaves, if handles
+// that are never destroyed (in statics, after exit()) still hold it.
+struct Current {
+  std::mutex mutex;
+  std::weak_ptr<detail::GroupState> group;
+
+  std::shared_ptr<detail::GroupState> alive() {
+    auto state = group.lock();
+    // relaxed: under the mutex.
+    return state != nullptr && !state->destroyed.load(std::memory_order_relaxed) ? state : nullptr;
+  }
+  void leave() noexcept {
+    const auto state = alive();
+    if (state == nullptr || state->world->engine->in_forked_child()) return;
+    state->destroyed.store(true, std::memory_order_relaxed);
+    state->world->leave(wireup::default_linger);
+  }
+  ~Current() { leave(); }
+};
+
+Current& current() {
+  static Current instance;
+  return instance;
+}
+
+wireup::WireupOptions resolve(const InitOptions& options) {
+  wireup::WireupOptions result;
+  if (options.store != nullptr) {
+    if (options.rank < 0 || options.world_size < 1)
+      throw UsageError("init() with a store needs a rank and a world_size");
+    if (options.rank >= options.world_size)
+      throw UsageError(base::concat("init(): rank ", options.rank, " is out of range: valid ranks are 0 to ",
+                                    options.world_size - 1));
+    result.place.rank = options.rank;
+    result.place.world_size = options.world_size;
+    result.place.source = "a store of the program";
+    result.store = options.store;
+  } else {
+    result.place = rendezvous::discover(options.method, options.rank, options.world_size);
+  }
+  result.host = options.host;
+  result.secret = options.secret;
+  const auto pick = [](const auto& given, const char* variable, std::chrono::nanoseconds fallback) {
+    return given ? *given : base::env_duration(variable).value_or(fallback);
+  };
+  result.timeout = pick(options.timeout, "PARLEY_TIMEOUT", default_timeout);
+  result.init_timeout = pick(options.init_timeout, "PARLEY_INIT_TIMEOUT", default_init_timeout);
+  return result;
+}
+
+}  // namespace
+
+ProcessGroup init(const InitOptions& options) {
+  const std::lock_guard lock(current().mutex);
+  if (current().alive() != nullptr) throw UsageError("init() was called twice: call parley::destroy() first");
+  base::warn_about_unknown_variables();
+  const wireup::WireupOptions resolved = resolve(options);
+  if (resolved.place.alone)
+    PARLEY_LOG(info, "init", "none of MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE is set: a world of one");
+  auto state = std::make_shared<detail::GroupState>();
+  state->world = wireup::wire_up(resolved);
+  current().group = state;
+  return detail::GroupAccess::make(std::move(state));
+}
+
+ProcessGroup init(const std::string& method) {
+  return init(InitOptions{.method = method});
+}
+
+bool is_initialized() noexcept {
+  const std::lock_guard lock(current().mutex);
+  return current().alive() != nullptr;
+}
+
+void destroy() {
+  const std::lock_guard lock(current().mutex);
+  current().leave();
+}
+
+}  // namespace parley

@@ -1,0 +1,48 @@
+#include "api/launch/environment.h"
+
+#include <cstdlib>
+
+namespace parley::launch {
+
+Environment rank_environment(int rank, int ranks, const Rendezvous& rendezvous, const Environment& extra) {
+  Environment environment = extra;
+  environment["RANK"] = environment["LOCAL_RANK"] = std::to_string(rank);
+  environment["WORLD_SIZE"] = environment["LOCAL_WORLD_SIZE"] = std::to_string(ranks);
+  environment["MASTER_ADDR"] = rendezvous.host;
+  environment["MASTER_PORT"] = std::to_string(rendezvous.port);
+  environment["PARLEY_SECRET"] = rendezvous.secret;
+  // The store at MASTER_ADDR:MASTER_PORT is served already; rank 0 must not do it.
+  environment["PARLEY_STORE"] = "launcher";
+  return environment;
+}
+
+std::string encode(const Environment& environment) {
+  std::string text;
+  for (const auto& [name, value] : environment) {
+    text += name + '=' + value;
+    text += '\0';
+  }
+  text += '\0';
+  return text;
+}
+
+std::optional<Environment> decode(std::string_view text) {
+  Environment environment;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\0');
+    if (end == std::string_view::npos) return std::nullopt;
+    if (end == 0) return environment;
+    const std::string_view entry = text.substr(0, end);
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    environment.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+    text.remove_prefix(end + 1);
+  }
+  return std::nullopt;
+}
+
+void apply(const Environment& environment) {
+  for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+}
+
+}  // namespace parley::launch

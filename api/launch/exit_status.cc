@@ -1,0 +1,37 @@
+#include "api/launch/exit_status.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace parley::launch {
+
+ExitStatus ExitStatus::from_wait_status(int status) noexcept {
+  if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
+  return {WEXITSTATUS(status), 0};
+}
+
+bool ExitStatus::is_crash() const noexcept {
+  switch (signal_number) {
+    case SIGKILL:
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGILL:
+    case SIGFPE:
+    case SIGSYS: return true;
+    default: return false;
+  }
+}
+
+std::string ExitStatus::describe() const {
+  if (signal_number == 0) return "exited with code " + std::to_string(code);
+  return "died of signal " + std::to_string(signal_number) + " (" + signal_name(signal_number) + ")";
+}
+
+std::string signal_name(int signal_number) {
+  const char* abbreviation = sigabbrev_np(signal_number);
+  return "SIG" + (abbreviation != nullptr ? std::string(abbreviation) : std::to_string(signal_number));
+}
+
+}  // namespace parley::launch

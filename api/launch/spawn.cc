@@ -1,0 +1,95 @@
+#include <parley/error.h>
+#include <parley/init.h>
+#include <parley/launch.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <system_error>
+
+#include "api/launch/supervisor.h"
+
+namespace parley {
+namespace {
+
+// ThreadSanitizer keeps a thread of its own, which takes no lock of the program.
+#if defined(__SANITIZE_THREAD__)
+constexpr long runtime_threads = 1;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr long runtime_threads = 1;
+#else
+constexpr long runtime_threads = 0;
+#endif
+#else
+constexpr long runtime_threads = 0;
+#endif
+
+// 1 where /proc cannot be read.
+long count_threads() {
+  std::error_code failure;
+  const std::filesystem::directory_iterator tasks("/proc/self/task", failure);
+  if (failure) return 1;
+  return std::max(1L, static_cast<long>(std::distance(begin(tasks), end(tasks))) - runtime_threads);
+}
+
+void check_usage(int count, const std::function<void(int, int)>& fn) {
+  if (count < 1)
+    throw UsageError("spawn: the number of processes must be at least 1, not " + std::to_string(count));
+  if (!fn) throw UsageError("spawn: the function is empty");
+  if (is_initialized())
+    throw UsageError("spawn: this process is in a world already; call spawn before init, or destroy() first");
+  if (const long threads = count_threads(); threads > 1) {
+    throw UsageError(
+        "spawn: this process has " + std::to_string(threads) +
+        " threads, and a fork would copy the locks they hold; call spawn before starting threads");
+  }
+}
+
+void flush_output() {
+  std::cout.flush();
+  std::cerr.flush();
+  std::clog.flush();
+  std::fflush(nullptr);
+}
+
+// Runs `action`; 0, or 1 after printing its exception.
+template <typename Action>
+int exit_code_of(int rank, const Action& action) {
+  try {
+    action();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rank %d: %s\n", rank, error.what());
+  } catch (...) {
+    std::fprintf(stderr, "rank %d: an exception that is no std::exception\n", rank);
+  }
+  return 1;
+}
+
+int run_rank(const std::function<void(int, int)>& fn, int rank, int count) {
+  const int code = exit_code_of(rank, [&] { fn(rank, count); });
+  flush_output();  // leaving the world may take a while; the error should not
+  const int leave_code = exit_code_of(rank, [] { destroy(); });
+  flush_output();
+  return code != 0 ? code : leave_code;
+}
+
+}  // namespace
+
+int spawn(int count, const std::function<void(int rank, int count)>& fn, const SpawnOptions& options) {
+  check_usage(count, fn);
+  launch::Job job;
+  job.ranks = count;
+  job.reporter = "parley::spawn";
+  job.program = program_invocation_short_name;
+  job.environment = options.environment;
+  job.output.prefix = options.prefix_output;
+  job.output.log_dir = options.log_dir;
+  job.timeout = options.timeout;
+  return launch::run_job(job, [&](int rank) { return run_rank(fn, rank, count); });
+}
+
+}  // namespace parley

@@ -1,0 +1,291 @@
+#include "api/launch/supervisor.h"
+
+#include <parley/error.h>
+#include <parley/store.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/launch/child_process.h"
+#include "api/launch/guardian.h"
+#include "api/launch/job_end.h"
+#include "api/launch/poll_set.h"
+#include "api/launch/report.h"
+#include "api/launch/signal_source.h"
+#include "transport/base/deadline.h"
+#include "transport/socket/secret.h"
+
+namespace parley::launch {
+namespace {
+
+using base::Deadline;
+
+constexpr const char* loopback = "127.0.0.1";
+constexpr std::size_t reported_lines = 20;
+// How often to look for ended ranks on a kernel that cannot tell (no pidfd).
+constexpr std::chrono::milliseconds reap_interval{10};
+// How long the last output of a job that was ended may take to leave.
+constexpr std::chrono::seconds last_flush{5};
+
+class Supervisor {
+ public:
+  Supervisor(const Job& job, const std::function<int(int)>& body)
+      : job_(job), body_(body), output_(job.output) {}
+  ~Supervisor() { end_everything(); }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  int run();
+
+ private:
+  enum class Phase {
+    running,  // the ranks work; the first failure, the timeout or a signal ends this
+    ending,   // every rank was asked to end and has until grace_over_
+    killing,  // every rank was killed; the kernel needs a moment
+  };
+
+  void start_ranks();
+  void begin_ranks();
+  void step();
+  void handle_signals();
+  std::vector<int> reap_ranks();
+  void note_failures(const std::vector<int>& failed);
+  void check_deadlines();
+  [[nodiscard]] Deadline next_deadline() const;
+  void end_job(Cause cause, int signal_number);
+  void kill_job();
+  void send_to_ranks(int signal_number, bool from_terminal);
+  void finish();
+  void flush();
+  void end_everything() noexcept;
+
+  const Job& job_;
+  const std::function<int(int)>& body_;
+  JobOutput output_;
+  std::optional<Guardian> guardian_;
+  std::vector<ChildProcess> children_;
+  std::optional<TcpStoreServer> server_;
+  PollSet poll_;
+
+  // On a terminal rank 0 stays in the launcher's process group: only the foreground group may read.
+  bool rank0_in_foreground_ = isatty(STDIN_FILENO) == 1;
+  Phase phase_ = Phase::running;
+  std::size_t alive_ = 0;
+  base::Clock::time_point started_;
+  Deadline timeout_ = Deadline::never();
+  Deadline grace_over_ = Deadline::never();
+  int last_signal_ = 0;  // the last one sent to the ranks
+  int interrupts_ = 0;   // how often Ctrl-C was pressed
+  bool asked_to_end_ = false;
+  JobEnd end_;
+};
+
+int Supervisor::run() {
+  start_ranks();
+  begin_ranks();
+  while (alive_ > 0) step();
+  finish();
+  return end_.exit_code();
+}
+
+void Supervisor::start_ranks() {
+  // What stdio holds must not leave twice.
+  std::cout.flush();
+  std::fflush(nullptr);
+  guardian_.emplace();
+  end_.ranks.resize(static_cast<std::size_t>(job_.ranks));
+  for (int rank = 0; rank < job_.ranks; ++rank) {
+    const bool in_foreground = rank == 0 && rank0_in_foreground_;
+    ChildPlan plan;
+    plan.group = in_foreground ? 0 : guardian_->group();
+    plan.inherits_input = rank == 0;
+    plan.body = [this, rank] { return body_(rank); };
+    plan.forget_launcher = [this] {
+      if (job_.signals != nullptr) job_.signals->restore_in_child();
+      guardian_->forget_in_child();
+      output_.forget_in_child();
+      children_.clear();
+    };
+    children_.push_back(ChildProcess::start(plan));
+    ++alive_;
+    ChildProcess& child = children_.back();
+    end_.ranks[static_cast<std::size_t>(rank)].pid = child.pid();
+    output_.add_rank(child.take_output(), child.take_errors());
+  }
+}
+
+// Only now may this process have a second thread: the store's.
+void Supervisor::begin_ranks() {
+  TcpStoreOptions options;
+  options.host = loopback;
+  options.secret = socket::make_secret();
+  server_.emplace(options);
+  const Rendezvous rendezvous{options.host, server_->port(), options.secret};
+  started_ = base::Clock::now();
+  timeout_ = Deadline::after(job_.timeout);
+  for (int rank = 0; rank < job_.ranks; ++rank) {
+    children_[static_cast<std::size_t>(rank)].begin(
+        rank_environment(rank, job_.ranks, rendezvous, job_.environment));
+  }
+}
+
+void Supervisor::step() {
+  poll_.clear();
+  if (job_.signals != nullptr) poll_.add(job_.signals->fd(), POLLIN);
+  for (const ChildProcess& child : children_) {
+    if (child.end_fd() >= 0) poll_.add(child.end_fd(), POLLIN);
+  }
+  output_.watch(poll_);
+  poll_.wait(next_deadline());
+  output_.serve(poll_);
+  const std::vector<int> failed = reap_ranks();
+  // In this order: the interrupt key of a terminal reaches the launcher before rank 0 can be seen to die of it.
+  handle_signals();
+  if (!failed.empty() && phase_ == Phase::running) note_failures(failed);
+  check_deadlines();
+}
+
+void Supervisor::handle_signals() {
+  if (job_.signals == nullptr) return;
+  while (const auto signal = job_.signals->next()) {
+    asked_to_end_ = true;
+    if (signal->number == SIGINT) ++interrupts_;
+    if (phase_ == Phase::running) {
+      end_.interrupt = signal->number;
+      end_job(Cause::interrupted, 0);
+      send_to_ranks(signal->number, signal->from_terminal);
+    } else if (interrupts_ > 1) {
+      kill_job();
+    } else {
+      send_to_ranks(signal->number, signal->from_terminal);
+    }
+  }
+}
+
+// Returns the ranks that have failed since the last call.
+std::vector<int> Supervisor::reap_ranks() {
+  std::vector<int> failed;
+  for (std::size_t rank = 0; rank < children_.size(); ++rank) {
+    const std::optional<ExitStatus> status = children_[rank].try_reap();
+    if (!status) continue;
+    --alive_;
+    end_.ranks[rank].status = *status;
+    end_.ranks[rank].launcher_signal = last_signal_;
+    if (!status->ok()) failed.push_back(static_cast<int>(rank));
+  }
+  return failed;
+}
+
+// Failures that are seen together: a crash comes before the errors that it causes, then the lower rank.
+void Supervisor::note_failures(const std::vector<int>& failed) {
+  const auto crashed = [this](int rank) {
+    return end_.ranks[static_cast<std::size_t>(rank)].status.is_crash();
+  };
+  const auto crash = std::find_if(failed.begin(), failed.end(), crashed);
+  end_.culprit = crash != failed.end() ? *crash : failed.front();
+  end_job(Cause::rank_failed, SIGTERM);
+}
+
+void Supervisor::check_deadlines() {
+  if (alive_ == 0) return;
+  if (phase_ == Phase::running && timeout_.expired()) {
+    for (std::size_t rank = 0; rank < children_.size(); ++rank) {
+      if (!children_[rank].ended()) end_.late.push_back(static_cast<int>(rank));
+    }
+    end_job(Cause::timed_out, SIGTERM);
+  } else if (phase_ == Phase::ending && grace_over_.expired()) {
+    kill_job();
+  }
+}
+
+Deadline Supervisor::next_deadline() const {
+  Deadline deadline = Deadline::never();
+  if (phase_ == Phase::running) deadline = timeout_;
+  if (phase_ == Phase::ending) deadline = grace_over_;
+  const bool must_look = std::any_of(children_.begin(), children_.end(), [](const ChildProcess& child) {
+    return !child.ended() && child.end_fd() < 0;
+  });
+  return must_look ? earliest(deadline, Deadline::after(reap_interval)) : deadline;
+}
+
+void Supervisor::end_job(Cause cause, int signal_number) {
+  end_.cause = cause;
+  end_.elapsed = base::Clock::now() - started_;
+  phase_ = Phase::ending;
+  grace_over_ = Deadline::after(job_.grace);
+  if (signal_number != 0) send_to_ranks(signal_number, false);
+}
+
+void Supervisor::kill_job() {
+  phase_ = Phase::killing;
+  send_to_ranks(SIGKILL, false);
+  guardian_->kill_group();
+}
+
+void Supervisor::send_to_ranks(int signal_number, bool from_terminal) {
+  last_signal_ = signal_number;
+  // The group also holds the ranks' own children; the guardian in it cannot be reached by anything but
+  // SIGKILL.
+  if (signal_number != SIGKILL) guardian_->signal_group(signal_number);
+  for (std::size_t rank = 0; rank < children_.size(); ++rank) {
+    const bool outside_group = rank == 0 && rank0_in_foreground_;
+    const bool has_it = from_terminal && outside_group;  // the terminal sends to all of its foreground group
+    if (signal_number == SIGKILL || (outside_group && !has_it)) children_[rank].send_signal(signal_number);
+  }
+}
+
+void Supervisor::finish() {
+  guardian_->kill_group();
+  output_.drain();
+  server_.reset();
+  ReportContext context{job_.reporter, job_.program, {}};
+  if (end_.culprit >= 0) context.last_errors = output_.last_error_lines(end_.culprit, reported_lines);
+  output_.say(report(end_, context));
+  output_.say(output_.log_complaints());
+  flush();
+}
+
+// A slow reader gets all the time it wants, except from somebody who has asked for the end.
+void Supervisor::flush() {
+  const bool in_a_hurry = asked_to_end_ || end_.cause == Cause::timed_out;
+  Deadline deadline = in_a_hurry ? Deadline::after(last_flush) : Deadline::never();
+  while (!output_.flushed() && !deadline.expired()) {
+    poll_.clear();
+    if (job_.signals != nullptr) poll_.add(job_.signals->fd(), POLLIN);
+    output_.watch(poll_);
+    poll_.wait(deadline);
+    output_.serve(poll_);
+    if (job_.signals != nullptr && job_.signals->next()) return;
+  }
+}
+
+// After an exception in the middle: leaves nothing behind.
+void Supervisor::end_everything() noexcept {
+  for (ChildProcess& child : children_) {
+    child.send_signal(SIGKILL);
+    child.reap();
+  }
+}
+
+void require_exit_statuses() {
+  struct sigaction action {};
+  sigaction(SIGCHLD, nullptr, &action);
+  if (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0)
+    throw UsageError("this process ignores SIGCHLD, so no exit status of its children can be had");
+}
+
+}  // namespace
+
+int run_job(const Job& job, const std::function<int(int rank)>& body) {
+  if (job.ranks < 1) throw UsageError("a job needs at least 1 rank, not " + std::to_string(job.ranks));
+  require_exit_statuses();
+  return Supervisor(job, body).run();
+}
+
+}  // namespace parley::launch

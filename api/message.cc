@@ -1,0 +1,108 @@
+#include <parley/error.h>
+#include <parley/message.h>
+
+#include <optional>
+#include <utility>
+
+#include "api/checks.h"
+#include "api/operation.h"
+#include "api/posting.h"
+
+namespace parley {
+
+using transport::Messenger;
+using transport::Unexpected;
+
+namespace detail {
+
+struct HeldMessage {
+  std::shared_ptr<GroupState> group;
+  Unexpected* message = nullptr;
+};
+
+struct MessageAccess {
+  // REQUIRES: the message is held.
+  static Message make(std::shared_ptr<GroupState> group, Unexpected& message) {
+    Message result;
+    result.status_ = {static_cast<int>(message.envelope.source), message.envelope.tag, message.message_bytes};
+    result.dtype_ = static_cast<DType>(message.type_code);
+    result.held_ = std::make_unique<HeldMessage>(HeldMessage{std::move(group), &message});
+    return result;
+  }
+};
+
+}  // namespace detail
+
+Message::Message() = default;
+Message::Message(Message&&) noexcept = default;
+
+Message& Message::operator=(Message&& other) noexcept {
+  Message dropped(std::move(*this));  // puts our message back
+  held_ = std::move(other.held_);
+  status_ = other.status_;
+  dtype_ = other.dtype_;
+  return *this;
+}
+
+Message::~Message() {
+  if (held_ == nullptr || held_->group->world->engine->in_forked_child()) return;
+  held_->group->world->engine->locked([&](Messenger& messenger) { messenger.put_back(*held_->message); });
+}
+
+RecvStatus Message::recv(const Tensor& tensor) {
+  if (held_ == nullptr) throw UsageError("this message was received before");
+  detail::GroupState& group = detail::require_group(held_->group);
+  const auto spec = detail::receive_spec(group, tensor, status_.source, {.tag = status_.tag});
+  const std::shared_ptr<detail::GroupState> keep = held_->group;
+  const transport::Posted posted = group.world->engine->locked(
+      [&](Messenger& messenger) { return messenger.receive_held(*held_->message, spec); });
+  const auto description = detail::describe_receive(group, tensor, status_.source, status_.tag);
+  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
+  held_.reset();
+  detail::Operation operation{group.world, posted.request, description, nullptr};
+  return detail::finish_within(operation, no_timeout);
+}
+
+std::optional<Message> ProcessGroup::iprobe(int source, const RecvOptions& options) {
+  detail::GroupState& group = detail::require_group(state_);
+  detail::check_source(group, source, options.tag, "iprobe");
+  const auto pattern = detail::pattern_of(group, source, options.tag);
+  const auto take = [&](Messenger& messenger) {
+    Unexpected* message = messenger.peek(pattern);
+    if (message != nullptr) messenger.hold(*message);
+    return message;
+  };
+  transport::Engine& engine = *group.world->engine;
+  Unexpected* message = engine.locked(take);
+  if (message == nullptr && engine.progress() != 0) message = engine.locked(take);
+  if (message == nullptr) return std::nullopt;
+  return detail::MessageAccess::make(state_, *message);
+}
+
+Message ProcessGroup::probe(int source, const RecvOptions& options) {
+  detail::GroupState& group = detail::require_group(state_);
+  detail::check_source(group, source, options.tag, "probe");
+  const auto pattern = detail::pattern_of(group, source, options.tag);
+  const auto timeout = options.timeout.value_or(group.world->timeout);
+  transport::Engine& engine = *group.world->engine;
+  Unexpected* message = nullptr;
+  base::Status obstacle;
+  engine.wait_until(
+      [&](Messenger& messenger) {
+        message = messenger.peek(pattern);
+        if (message != nullptr) messenger.hold(*message);
+        if (message == nullptr) obstacle = messenger.receive_obstacle(pattern);
+        return message != nullptr || obstacle.failed();
+      },
+      timeout);
+  if (message != nullptr) return detail::MessageAccess::make(state_, *message);
+  const detail::FailedOperation description{"probe", group.context, source == any_source ? -1 : source,
+                                            options.tag, 0};
+  if (obstacle.failed()) detail::throw_failure(group, description, obstacle);
+  auto facts = engine.locked(
+      [&](Messenger& own) { return detail::facts_of(description, base::Code::timed_out, own); });
+  facts.elapsed = timeout;
+  std::rethrow_exception(detail::to_exception(*group.world, facts));
+}
+
+}  // namespace parley

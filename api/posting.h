@@ -1,0 +1,30 @@
+#pragma once
+
+#include <parley/tensor.h>
+#include <parley/types.h>
+
+#include <cstdint>
+
+#include "api/failure.h"
+#include "api/group_state.h"
+
+namespace parley::detail {
+
+// From checked arguments to the engine. All of them throw UsageError for misuse.
+
+// `returns_at_once`: the caller does not wait for it (isend).
+transport::Posted post_send(GroupState& group, const Tensor& tensor, int destination,
+                            const SendOptions& options, bool returns_at_once);
+transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
+                                    const RecvOptions& options);
+transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);
+
+FailedOperation describe_send(const GroupState& group, const Tensor& tensor, int destination,
+                              std::int64_t tag);
+FailedOperation describe_receive(const GroupState& group, const Tensor& tensor, int source, std::int64_t tag);
+
+// Throws the error of an operation that failed at once.
+[[noreturn]] void throw_failure(const GroupState& group, const FailedOperation& operation,
+                                base::Status status);
+
+}  // namespace parley::detail

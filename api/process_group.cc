@@ -1,0 +1,166 @@
+#include <parley/error.h>
+#include <parley/process_group.h>
+
+#include <utility>
+
+#include "api/checks.h"
+#include "api/operation.h"
+#include "api/posting.h"
+#include "api/work_access.h"
+#include "transport/base/log.h"
+
+namespace parley {
+
+using detail::FailedOperation;
+using detail::GroupState;
+using detail::Operation;
+using detail::WorkAccess;
+using transport::Endpoint;
+using transport::Messenger;
+using transport::Posted;
+
+namespace detail {
+
+FailedOperation describe_send(const GroupState& group, const Tensor& tensor, int destination,
+                              std::int64_t tag) {
+  return {"send", group.context, destination, tag, tensor.bytes()};
+}
+
+FailedOperation describe_receive(const GroupState& group, const Tensor& tensor, int source,
+                                 std::int64_t tag) {
+  return {"recv", group.context, source, tag, tensor.bytes()};
+}
+
+Posted post_send(GroupState& group, const Tensor& tensor, int destination, const SendOptions& options,
+                 bool returns_at_once) {
+  check_destination(group, destination, options.tag);
+  check_tensor(tensor, "send", false);
+  transport::SendSpec spec;
+  spec.destination = static_cast<std::uint32_t>(destination);
+  spec.context = group.context;
+  spec.tag = options.tag;
+  spec.type_code = static_cast<std::uint8_t>(tensor.dtype());
+  spec.data = tensor.data();
+  spec.bytes = tensor.bytes();
+  spec.synchronous = options.synchronous;
+  spec.timeout = options.timeout.value_or(group.world->timeout);
+  spec.urgency = returns_at_once ? Endpoint::Urgency::batch : Endpoint::Urgency::now;
+  return group.world->engine->send(spec, returns_at_once);
+}
+
+transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
+                                    const RecvOptions& options) {
+  check_source(group, source, options.tag, "recv");
+  check_tensor(tensor, "recv", true);
+  transport::ReceiveSpec spec;
+  spec.pattern = pattern_of(group, source, options.tag);
+  spec.type_code = static_cast<std::uint8_t>(tensor.dtype());
+  spec.data = tensor.mutable_data();
+  spec.capacity_bytes = tensor.bytes();
+  spec.timeout = options.timeout.value_or(group.world->timeout);
+  return spec;
+}
+
+transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag) {
+  return {group.context, source == any_source ? transport::any_source : static_cast<std::uint32_t>(source),
+          tag};
+}
+
+void throw_failure(const GroupState& group, const FailedOperation& operation, base::Status status) {
+  const FailureFacts facts = group.world->engine->locked(
+      [&](Messenger& messenger) { return facts_of(operation, status, messenger); });
+  std::rethrow_exception(to_exception(*group.world, facts));
+}
+
+}  // namespace detail
+
+using detail::require_group;
+
+int ProcessGroup::rank() const {
+  return require_group(state_).world->rank;
+}
+int ProcessGroup::size() const {
+  return require_group(state_).world->size;
+}
+
+void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions& options) {
+  GroupState& group = require_group(state_);
+  const Posted posted = detail::post_send(group, tensor, destination, options, false);
+  if (posted.request == nullptr && posted.status.ok()) return;
+  const FailedOperation description = detail::describe_send(group, tensor, destination, options.tag);
+  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
+  Operation operation{group.world, posted.request, description, nullptr};
+  detail::finish_within(operation, no_timeout);
+}
+
+RecvStatus ProcessGroup::recv(const Tensor& tensor, int source, const RecvOptions& options) {
+  GroupState& group = require_group(state_);
+  const auto spec = detail::receive_spec(group, tensor, source, options);
+  const Posted posted = group.world->engine->receive(spec, false);
+  const FailedOperation description = detail::describe_receive(group, tensor, source, options.tag);
+  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
+  Operation operation{group.world, posted.request, description, nullptr};
+  return detail::finish_within(operation, no_timeout);
+}
+
+Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOptions& options) {
+  GroupState& group = require_group(state_);
+  const Posted posted = detail::post_send(group, tensor, destination, options, true);
+  if (posted.request == nullptr && posted.status.ok())
+    return WorkAccess::make_done({destination, options.tag, tensor.bytes()});
+  const FailedOperation description = detail::describe_send(group, tensor, destination, options.tag);
+  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
+  return WorkAccess::make(std::unique_ptr<Operation, detail::OperationRelease>(
+      new Operation{group.world, posted.request, description, tensor.owner()}));
+}
+
+Work ProcessGroup::irecv(const Tensor& tensor, int source, const RecvOptions& options) {
+  GroupState& group = require_group(state_);
+  const auto spec = detail::receive_spec(group, tensor, source, options);
+  const Posted posted = group.world->engine->receive(spec, true);
+  const FailedOperation description = detail::describe_receive(group, tensor, source, options.tag);
+  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
+  return WorkAccess::make(std::unique_ptr<Operation, detail::OperationRelease>(
+      new Operation{group.world, posted.request, description, tensor.owner()}));
+}
+
+RecvStatus ProcessGroup::sendrecv(const Tensor& out, int destination, const Tensor& in, int source,
+                                  const SendRecvOptions& options) {
+  Work received = irecv(in, source, {.tag = options.recv_tag, .timeout = options.timeout});
+  Work sent = isend(out, destination, {.tag = options.send_tag, .timeout = options.timeout});
+  const RecvStatus status = received.wait();
+  sent.wait();
+  return status;
+}
+
+void ProcessGroup::acknowledge_failures() {
+  require_group(state_).world->engine->locked([](Messenger& messenger) { messenger.acknowledge_failures(); });
+}
+
+std::size_t ProcessGroup::progress() {
+  return require_group(state_).world->engine->progress();
+}
+
+int ProcessGroup::fd() const {
+  return require_group(state_).world->engine->reactor().descriptor();
+}
+
+void ProcessGroup::abort(std::string_view reason) {
+  GroupState& group = require_group(state_);
+  group.world->engine->abort_context(group.context, reason);
+  group.world->engine->abort_context(group.barrier_context, reason);
+}
+
+std::string ProcessGroup::describe() const {
+  const wireup::World& world = *require_group(state_).world;
+  std::string text =
+      base::concat(world.name_of(world.rank), " of ", world.size, ", found by ", world.described);
+  for (int rank = 0; rank < world.size; ++rank) {
+    if (rank == world.rank) continue;
+    const auto& card = world.cards[static_cast<std::size_t>(rank)];
+    text += base::concat("\n  link to ", world.name_of(rank), ": tcp ", card.tcp_address);
+  }
+  return text;
+}
+
+}  // namespace parley

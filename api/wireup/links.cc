@@ -1,0 +1,86 @@
+#include "api/wireup/links.h"
+
+#include <parley/error.h>
+
+#include <algorithm>
+
+#include "transport/base/log.h"
+#include "transport/inproc/inproc_hub.h"
+#include "transport/inproc/inproc_transport.h"
+
+namespace parley::wireup {
+
+using transport::Messenger;
+using transport::PeerState;
+
+namespace {
+
+constexpr auto reminder_period = std::chrono::seconds(10);
+
+std::vector<int> ranks_in_state(transport::Engine& engine, int size, PeerState state) {
+  return engine.locked([&](Messenger& messenger) {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < size; ++rank)
+      if (messenger.peer(static_cast<std::uint32_t>(rank)).state == state) ranks.push_back(rank);
+    return ranks;
+  });
+}
+
+[[noreturn]] void fail(World& world, const std::vector<int>& missing, std::string_view why) {
+  std::string names;
+  for (const int rank : missing) {
+    names += (names.empty() ? "" : ", ") + world.name_of(rank);
+    const std::string reason = world.engine->locked(
+        [&](Messenger& messenger) { return messenger.unreachable_reason(static_cast<std::uint32_t>(rank)); });
+    if (!reason.empty()) names += ": " + reason;
+  }
+  ErrorDetails details;
+  details.rank = world.rank;
+  details.peer = details.culprit = missing.front();
+  details.operation = "init";
+  throw InitError(base::concat("rank ", world.rank, " could not link to all ranks: ", why, " ", names),
+                  details);
+}
+
+}  // namespace
+
+void link_to_self(World& world) {
+  world.self_hub = std::make_unique<transport::InprocHub>();
+  const auto self = static_cast<transport::PeerId>(world.rank);
+  auto& transport = world.engine->add(
+      std::make_unique<transport::InprocTransport>(*world.self_hub, self, &world.engine->reactor()));
+  world.engine->locked(
+      [&](Messenger&) { transport.connect(self, transport.address(), base::Deadline::never()); });
+}
+
+void link_to_all(World& world, transport::Transport& transport, const std::vector<std::string>& addresses,
+                 base::Deadline deadline) {
+  transport::Engine& engine = *world.engine;
+  engine.locked([&](Messenger&) {
+    for (int lower = 0; lower < world.rank; ++lower)
+      transport.connect(static_cast<transport::PeerId>(lower), addresses[static_cast<std::size_t>(lower)],
+                        deadline);
+  });
+  const auto settled = [&](Messenger& messenger) {
+    bool all_up = true;
+    for (int rank = 0; rank < world.size; ++rank) {
+      const PeerState state = messenger.peer(static_cast<std::uint32_t>(rank)).state;
+      if (state == PeerState::down) return true;
+      all_up = all_up && state != PeerState::expected;
+    }
+    return all_up;
+  };
+  for (;;) {
+    const auto patience = std::min<std::chrono::nanoseconds>(deadline.remaining(), reminder_period);
+    if (engine.wait_until(settled, patience)) break;
+    const auto missing = ranks_in_state(engine, world.size, PeerState::expected);
+    if (deadline.expired()) fail(world, missing, "timed out waiting for");
+    for (const int rank : missing)
+      PARLEY_LOG(warn, "init", "still waiting for the link to ", world.name_of(rank));
+  }
+  if (const auto down = ranks_in_state(engine, world.size, PeerState::down); !down.empty())
+    fail(world, down, "lost or refused by");
+  transport.stop_accepting();
+}
+
+}  // namespace parley::wireup

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/wireup/world.h"
+#include "transport/base/deadline.h"
+
+namespace parley::wireup {
+
+// Gives the world's engine a link from its rank to itself.
+void link_to_self(World& world);
+
+// Dials all lower ranks under `addresses` (by rank), is dialled by the higher ones, and returns when every
+// link is up; so no two ranks dial each other. Names who is missing every 10 s. Throws InitError.
+void link_to_all(World& world, transport::Transport& transport, const std::vector<std::string>& addresses,
+                 base::Deadline deadline);
+
+}  // namespace parley::wireup

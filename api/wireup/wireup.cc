@@ -1,0 +1,121 @@
+#include "api/wireup/wireup.h"
+
+#include <parley/error.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "api/wireup/links.h"
+#include "api/wireup/roll_call.h"
+#include "transport/base/env.h"
+#include "transport/base/host.h"
+#include "transport/base/log.h"
+#include "transport/socket/route.h"
+#include "transport/socket/secret.h"
+#include "transport/tcp/tcp_transport.h"
+
+namespace parley::wireup {
+namespace {
+
+// Serves the store if that is ours to do, and connects to it.
+void open_store(World& world, const WireupOptions& options, const std::string& secret,
+                base::Deadline deadline) {
+  const auto& place = options.place;
+  if (options.store != nullptr) {
+    world.store = options.store;
+    return;
+  }
+  TcpStoreOptions store;
+  store.host = place.store_host;
+  store.port = place.store_port;
+  store.secret = secret;
+  store.timeout = deadline.remaining();
+  if (place.serves_store) world.store_server = std::make_unique<TcpStoreServer>(store);
+  world.store = connect_tcp_store(store);
+}
+
+std::string choose_host(const WireupOptions& options) {
+  if (!options.host.empty()) return options.host;
+  if (auto host = base::env_string("PARLEY_HOST")) return *host;
+  if (options.store != nullptr) return "127.0.0.1";
+  return socket::address_towards(options.place.store_host);
+}
+
+std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
+  transport::EngineOptions engine;
+  engine.messenger.self = static_cast<std::uint32_t>(options.place.rank);
+  engine.messenger.peer_count = static_cast<std::uint32_t>(options.place.world_size);
+  if (const auto limit = base::env_integer("PARLEY_EAGER_LIMIT")) {
+    if (*limit < 0 || *limit > static_cast<std::int64_t>(transport::max_payload_bytes))
+      throw UsageError("PARLEY_EAGER_LIMIT must be 0 to 1048576 bytes");
+    engine.messenger.eager_limit_bytes = static_cast<std::size_t>(*limit);
+  }
+  return std::make_unique<transport::Engine>(engine);
+}
+
+rendezvous::AddressCard own_card() {
+  return {base::host_name(), base::host_id(), static_cast<std::int64_t>(getpid()), {}};
+}
+
+}  // namespace
+
+std::unique_ptr<World> wire_up(const WireupOptions& options) {
+  const auto deadline = base::Deadline::after(options.init_timeout);
+  auto world = std::make_unique<World>();
+  world->rank = options.place.rank;
+  world->size = options.place.world_size;
+  world->timeout = options.timeout;
+  world->described = options.place.source;
+  base::set_log_rank(world->rank);
+  world->engine = make_engine(options);
+  link_to_self(*world);
+  rendezvous::AddressCard card = own_card();
+  if (options.place.alone || (world->size == 1 && options.store == nullptr)) {
+    world->cards = {card};
+    return world;
+  }
+  transport::TcpOptions tcp;
+  tcp.self = static_cast<transport::PeerId>(world->rank);
+  tcp.credentials.secret = socket::resolve_secret(options.secret);
+  open_store(*world, options, tcp.credentials.secret, deadline);
+  RollCall roll_call(*world->store, world->rank, world->size, deadline);
+  tcp.credentials.job = roll_call.agree_on_job();
+  tcp.host = choose_host(options);
+  auto& transport =
+      world->engine->add(std::make_unique<transport::TcpTransport>(world->engine->reactor(), std::move(tcp)));
+  card.tcp_address = transport.address();
+  world->cards = roll_call.exchange(card);
+
+  const auto local_ranks = std::count_if(world->cards.begin(), world->cards.end(),
+                                         [&](const auto& other) { return other.host_id == card.host_id; });
+  world->engine->set_core_per_rank(local_ranks <= base::usable_cores());
+  std::vector<std::string> addresses;
+  for (const auto& other : world->cards) addresses.push_back(other.tcp_address);
+  link_to_all(*world, transport, addresses, deadline);
+  PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size, " is linked to all ranks, tcp ",
+             card.tcp_address, ", ", local_ranks, " ranks on this host with ", base::usable_cores(),
+             " cores");
+  return world;
+}
+
+std::unique_ptr<World> wire_up_locally(int rank, const std::vector<std::string>& addresses,
+                                       std::unique_ptr<transport::Transport> transport,
+                                       std::unique_ptr<transport::Engine> engine,
+                                       std::chrono::nanoseconds timeout) {
+  auto world = std::make_unique<World>();
+  world->rank = rank;
+  world->size = static_cast<int>(addresses.size());
+  world->timeout = timeout;
+  world->described = "threads of one process";
+  world->cards.assign(addresses.size(), own_card());
+  world->engine = std::move(engine);
+  world->engine->set_core_per_rank(world->size <= base::usable_cores());
+  auto& added = world->engine->add(std::move(transport));
+  world->engine->locked([&](transport::Messenger&) {
+    added.connect(static_cast<transport::PeerId>(rank), added.address(), base::Deadline::never());
+  });
+  link_to_all(*world, added, addresses, base::Deadline::after(timeout));
+  return world;
+}
+
+}  // namespace parley::wireup

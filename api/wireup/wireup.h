@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "api/wireup/world.h"
+#include "rendezvous/discovery.h"
+
+namespace parley::wireup {
+
+struct WireupOptions {
+  rendezvous::Place place;
+  std::shared_ptr<Store> store;  // given by the user; then the place's store is not used
+  std::string host;    // to listen on and to advertise; empty: PARLEY_HOST, else by the route to the store
+  std::string secret;  // empty: see socket::resolve_secret()
+  std::chrono::nanoseconds timeout{};
+  std::chrono::nanoseconds init_timeout{};
+};
+
+// The composition root: makes this rank's store, transports and engine and links it to every other rank. The
+// only place that names concrete transports. Throws InitError naming the missing or unreachable ranks,
+// StoreError, UsageError.
+std::unique_ptr<World> wire_up(const WireupOptions& options);
+
+// The same without a store or a socket, for ranks that are threads of one process: `transport` links to the
+// others under `addresses`, by rank.
+std::unique_ptr<World> wire_up_locally(int rank, const std::vector<std::string>& addresses,
+                                       std::unique_ptr<transport::Transport> transport,
+                                       std::unique_ptr<transport::Engine> engine,
+                                       std::chrono::nanoseconds timeout);
+
+}  // namespace parley::wireup

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <parley/store.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rendezvous/address_card.h"
+#include "transport/engine/engine.h"
+#include "transport/inproc/inproc_hub.h"
+
+namespace parley::wireup {
+
+// Contexts of the world's messages. User messages and internal ones never match each other.
+inline constexpr std::uint32_t world_context = 1;
+inline constexpr std::uint32_t world_barrier_context = 2;
+
+// Everything one rank has of its world: its engine, linked to all ranks, and how to name them.
+// Thread-safety: immutable but for the engine, which is safe.
+struct World {
+  World();
+  // Leaves, if leave() was not called. In a forked child nothing is touched: it all belongs to the parent.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Delivers what was sent, says goodbye, closes the links and waits for the clients of the store it serves;
+  // all within `linger`. Idempotent; safe to call from any thread.
+  void leave(std::chrono::nanoseconds linger);
+
+  // "rank 2 (node-b, pid 4711)".
+  [[nodiscard]] std::string name_of(int rank) const;
+
+  int rank = 0;
+  int size = 1;
+  std::chrono::nanoseconds timeout{};          // of operations that have none of their own
+  std::vector<rendezvous::AddressCard> cards;  // by rank
+  std::string described;                       // how this rank found the others, for people
+
+  std::shared_ptr<Store> store;  // null in a world of one that was not given any
+  std::unique_ptr<TcpStoreServer> store_server;
+  std::unique_ptr<transport::InprocHub> self_hub;  // of the link to oneself; outlives the engine
+  std::unique_ptr<transport::Engine> engine;
+};
+
+// How long leaving may take.
+inline constexpr auto default_linger = std::chrono::seconds(5);
+
+}  // namespace parley::wireup

@@ -1,0 +1,56 @@
+#include "bench/buffers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace parley::bench {
+namespace {
+
+constexpr std::align_val_t page{4096};
+constexpr std::uint8_t spoiled = 0xff;
+
+// Never zero, never `spoiled`, different for two ranks of a pair, and without a power of two as its period.
+std::uint8_t pattern(int rank, std::size_t index) noexcept {
+  return static_cast<std::uint8_t>(1 + (index + static_cast<std::size_t>(rank) * 13) % 251);
+}
+
+void fill(std::uint8_t* memory, std::size_t bytes, int rank) noexcept {
+  for (std::size_t i = 0; i < bytes; ++i) memory[i] = pattern(rank, i);
+}
+
+}  // namespace
+
+void Buffers::Free::operator()(std::uint8_t* memory) const noexcept {
+  ::operator delete[](memory, page);
+}
+
+Buffers::Memory Buffers::allocate(std::size_t bytes) {
+  return Memory(static_cast<std::uint8_t*>(::operator new[](bytes, page)));
+}
+
+Buffers::Buffers(std::size_t bytes, int rank, int partner)
+    : bytes_(bytes),
+      capacity_(std::max(bytes, least_capacity)),
+      partner_(partner),
+      out_(allocate(capacity_)),
+      in_(allocate(capacity_)) {
+  fill(out_.get(), capacity_, rank);
+  std::memset(in_.get(), spoiled, capacity_);
+}
+
+void Buffers::spoil_in() noexcept {
+  std::memset(in_.get(), spoiled, bytes_);
+}
+
+void Buffers::check_in() const {
+  for (std::size_t i = 0; i < bytes_; ++i) {
+    if (in_[i] == pattern(partner_, i)) continue;
+    throw std::runtime_error("byte " + std::to_string(i) + " of " + std::to_string(bytes_) +
+                             " received from rank " + std::to_string(partner_) + " is wrong");
+  }
+}
+
+}  // namespace parley::bench

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace parley::bench {
+
+// What one rank sends from and receives into; both systems use the same memory. Page-aligned, every byte
+// written and non-zero from the start: untouched or zeroed memory may be one shared page, which copies far
+// too fast.
+class Buffers {
+ public:
+  // `bytes` is the message size. The memory is at least `least_capacity` long, so that a byte stream may
+  // carry several small messages in one call.
+  static constexpr std::size_t least_capacity = 64 * 1024;
+  // `rank` and `partner` choose the pattern that is sent and the one that is expected.
+  Buffers(std::size_t bytes, int rank, int partner);
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  // One message.
+  [[nodiscard]] std::span<std::uint8_t> out() noexcept { return {out_.get(), bytes_}; }
+  [[nodiscard]] std::span<std::uint8_t> in() noexcept { return {in_.get(), bytes_}; }
+
+  // Overwrites the received message, so that check_in() proves that another one came.
+  void spoil_in() noexcept;
+  // Throws std::runtime_error when the received message is not the partner's.
+  void check_in() const;
+
+ private:
+  struct Free {
+    void operator()(std::uint8_t* memory) const noexcept;
+  };
+  using Memory = std::unique_ptr<std::uint8_t[], Free>;
+  static Memory allocate(std::size_t bytes);
+
+  std::size_t bytes_;
+  std::size_t capacity_;
+  int partner_;
+  Memory out_;
+  Memory in_;
+};
+
+}  // namespace parley::bench

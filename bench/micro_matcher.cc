@@ -1,0 +1,81 @@
+// What one match costs: the library pays it once per message.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "transport/match/matcher.h"
+
+namespace {
+
+using parley::transport::any_source;
+using parley::transport::any_tag;
+using parley::transport::Arrival;
+using parley::transport::Envelope;
+using parley::transport::Matcher;
+using parley::transport::Pattern;
+using parley::transport::PostedReceive;
+
+constexpr Envelope message{.context = 1, .source = 3, .tag = 7};
+constexpr Pattern exact{.context = 1, .source = 3, .tag = 7};
+constexpr Pattern from_anyone{.context = 1, .source = any_source, .tag = 7};
+constexpr Pattern anything{.context = 1, .source = any_source, .tag = any_tag};
+
+// Receives that wait and never match, each for a tag of its own.
+class Crowd {
+ public:
+  Crowd(Matcher& matcher, std::int64_t count)
+      : matcher_(matcher), receives_(static_cast<std::size_t>(count)) {
+    std::int64_t tag = 1000;
+    for (PostedReceive& receive : receives_) {
+      receive.pattern = {.context = 1, .source = 3, .tag = tag++};
+      matcher_.post(receive);
+    }
+  }
+  ~Crowd() {
+    for (PostedReceive& receive : receives_) matcher_.unpost(receive);
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+ private:
+  Matcher& matcher_;
+  std::vector<PostedReceive> receives_;
+};
+
+// The receive is there first: the expected order.
+void posted_first(benchmark::State& state, const Pattern& pattern) {
+  Matcher matcher;
+  const Crowd crowd(matcher, state.range(0));
+  PostedReceive receive;
+  receive.pattern = pattern;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(matcher.post(receive));
+    benchmark::DoNotOptimize(matcher.match_arrival(message));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+// The message is there first.
+void unexpected(benchmark::State& state, const Pattern& pattern) {
+  Matcher matcher;
+  const Crowd crowd(matcher, state.range(0));
+  Arrival arrival;
+  arrival.envelope = message;
+  PostedReceive receive;
+  receive.pattern = pattern;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(matcher.match_arrival(message));
+    matcher.keep(arrival);
+    benchmark::DoNotOptimize(matcher.post(receive));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+BENCHMARK_CAPTURE(posted_first, exact, exact)->Arg(0)->Arg(64)->Arg(4096);
+BENCHMARK_CAPTURE(posted_first, any_source, from_anyone)->Arg(0)->Arg(64);
+BENCHMARK_CAPTURE(posted_first, any_source_any_tag, anything)->Arg(0)->Arg(64);
+BENCHMARK_CAPTURE(unexpected, exact, exact)->Arg(0)->Arg(64)->Arg(4096);
+BENCHMARK_CAPTURE(unexpected, any_source_any_tag, anything)->Arg(0)->Arg(64);
+
+}  // namespace

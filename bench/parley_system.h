@@ -1,0 +1,44 @@
+#pragma once
+
+#include <parley/process_group.h>
+#include <parley/tensor.h>
+#include <parley/work.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "bench/buffers.h"
+#include "bench/plan.h"
+
+namespace parley::bench {
+
+// The measured traffic through the library, with its plain public calls. A System of phase.h.
+class ParleySystem {
+ public:
+  // Borrows group and buffers for its lifetime.
+  ParleySystem(ProcessGroup& group, int partner, Buffers& buffers, const Plan& plan);
+  // Its tensors view its own members.
+  ParleySystem(const ParleySystem&) = delete;
+  ParleySystem& operator=(const ParleySystem&) = delete;
+
+  void send() { group_.send(out_, partner_); }
+  void recv() { group_.recv(in_, partner_); }
+  void send_window();
+  // All receives of a window share one buffer, as in the OSU benchmarks and like the raw reader: the link is
+  // ordered, so they are filled one after the other.
+  void recv_window();
+  void send_ack() { group_.send(ack_, partner_); }
+  void recv_ack() { group_.recv(ack_, partner_); }
+
+ private:
+  ProcessGroup& group_;
+  int partner_;
+  Tensor out_;
+  Tensor in_;
+  std::array<std::uint8_t, 1> ack_memory_{1};
+  Tensor ack_;
+  std::vector<Work> works_;
+};
+
+}  // namespace parley::bench

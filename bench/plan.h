@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+
+#include "bench/op.h"
+
+namespace parley::bench {
+
+// How one system is measured in one round. An exchange is a round trip (latency) or a window with its answer.
+// A plan depends on its arguments alone, so that both ends of a pair make the same one without talking.
+struct Plan {
+  int warmup = 0;                    // exchanges before the clock starts
+  int batches = 0;                   // timed stretches; the round's figure is the median of their means
+  int batch_length = 0;              // exchanges in each: one clock reading for all of them
+  int tail_samples = 0;              // further exchanges with a clock reading each, for percentiles only
+  bool batches_are_samples = false;  // batches of one exchange, which serve for percentiles themselves
+  int window = 1;                    // messages in an exchange (latency: 1 each way)
+  int divisor = 1;                   // what an exchange's time is divided by to give that of one message
+
+  [[nodiscard]] constexpr int exchanges() const noexcept {
+    return warmup + batches * batch_length + tail_samples;
+  }
+};
+
+// A plan that lasts about 10 to 20 ms on the machines it was made for, at least one exchange.
+Plan make_plan(Op op, std::size_t bytes) noexcept;
+
+}  // namespace parley::bench

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/base/unique_fd.h"
+
+namespace parley::bench {
+
+// What a loop does when a non-blocking call has nothing for it.
+enum class Idle {
+  spin,   // asks again at once: each rank has a core to itself
+  yield,  // gives the core away first: the partner may need this one
+};
+
+// A TCP connection over loopback and nothing else: non-blocking calls, repeated until all is done. The limit
+// that the library is compared with. Either end: one thread at a time. Errors: std::runtime_error when the
+// partner has closed or nothing moved for 30 s, std::system_error from the kernel.
+class RawLink {
+ public:
+  // REQUIRES: `connection` is a connected TCP socket.
+  RawLink(base::UniqueFd connection, Idle idle);
+
+  // Returns when the kernel has taken all of it.
+  void send(const std::uint8_t* data, std::size_t bytes);
+  // Returns when all of it has arrived.
+  void receive(std::uint8_t* data, std::size_t bytes);
+
+ private:
+  // One stretch of calls that moved nothing.
+  struct Stall {
+    std::uint64_t polls = 0;
+    std::chrono::steady_clock::time_point first_check = {};
+  };
+  // Called after each such call.
+  void pause(const char* call, Stall& stall) const;
+
+  base::UniqueFd connection_;
+  Idle idle_;
+};
+
+// Waits for one partner on 127.0.0.1.
+class RawListener {
+ public:
+  RawListener();
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  // Throws std::runtime_error when nobody has come within 30 s.
+  [[nodiscard]] base::UniqueFd accept() const;
+
+ private:
+  base::UniqueFd socket_;
+  std::uint16_t port_ = 0;
+};
+
+// Connects to a RawListener of this host. Throws std::system_error.
+[[nodiscard]] base::UniqueFd connect_raw(std::uint16_t port);
+
+}  // namespace parley::bench

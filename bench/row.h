@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "bench/op.h"
+#include "bench/series.h"
+
+namespace parley::bench {
+
+// Name and version of the rows below. The version grows when a field changes its meaning or goes away, not
+// when one is added.
+inline constexpr const char* schema = "parley-bench/1";
+
+// What all rows of one size share.
+struct Subject {
+  Op op = Op::latency;
+  std::string transport;
+  int ranks = 2;
+  std::size_t bytes = 0;
+};
+
+// One measured figure; the fields are those of the JSON schema in README.md, in its order. Nothing: does not
+// apply.
+struct Row {
+  Subject subject;
+  std::string system;
+  int rounds = 0;
+  double median_us = 0;
+  std::optional<double> p99_us;
+  double lo_us = 0;
+  double hi_us = 0;
+  std::optional<double> mb_per_s;
+  std::optional<double> msg_per_s;
+  std::optional<double> limit_us;
+  std::optional<double> limit_mb_per_s;
+  double probe_ns = 0;
+  std::optional<double> ratio_to_limit;
+  std::optional<double> ratio_to_best_peer;
+};
+
+// A row of `system`, without anything it is compared with. REQUIRES: a round in `series`.
+Row make_row(const Subject& subject, std::string system, const Series& series, double probe_ns);
+
+// Fills in the limit: what the raw system reached for the same subject in the same rounds.
+// REQUIRES: not for message-rate, which has none.
+void compare_with_limit(Row& row, const Row& limit);
+
+// One JSON object without a line end.
+std::string to_json(const Row& row);
+
+}  // namespace parley::bench

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+
+namespace parley::bench {
+
+// Microseconds since construction or the last lap, on the steady clock. Reading it costs about 25 ns.
+class Stopwatch {
+ public:
+  // Microseconds since the start, which stays.
+  [[nodiscard]] double elapsed_us() const noexcept { return microseconds(Clock::now() - start_); }
+  // Microseconds since the start, which moves to now: consecutive laps leave no gap.
+  double lap_us() noexcept {
+    const auto now = Clock::now();
+    const double elapsed = microseconds(now - start_);
+    start_ = now;
+    return elapsed;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double microseconds(Clock::duration duration) noexcept {
+    return std::chrono::duration<double, std::micro>(duration).count();
+  }
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace parley::bench

@@ -1,0 +1,57 @@
+#include "bench/table.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "bench/sizes.h"
+
+namespace parley::bench {
+namespace {
+
+// What is missing prints as "nan".
+double number(const std::optional<double>& value) {
+  return value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace
+
+std::string table_header(Op op) {
+  switch (op) {
+    case Op::latency:
+      return "# one way, microseconds; raw: busy-poll TCP ping-pong without a library in the same rounds\n" +
+             fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}{:>10}\n", "# Size", "Latency", "p99",
+                         "min", "max", "raw", "x raw", "probe_ns");
+    case Op::bandwidth:
+      return "# MB/s (1e6 bytes); raw: TCP stream with a spinning reader without a library in the same "
+             "rounds\n" +
+             fmt::format("{:<8}{:>12}{:>14}{:>12}{:>10}{:>10}\n", "# Size", "Bandwidth", "messages/s", "raw",
+                         "x raw", "probe_ns");
+    case Op::message_rate:
+      return "# messages/s; raw: one system call per message without a library in the same rounds, no "
+             "limit\n" +
+             fmt::format("{:<8}{:>14}{:>12}{:>14}{:>10}\n", "# Size", "Message rate", "MB/s", "raw",
+                         "probe_ns");
+  }
+  return {};
+}
+
+std::string table_line(const Row& row, const Row& raw) {
+  const std::string size = format_size(row.subject.bytes);
+  switch (row.subject.op) {
+    case Op::latency:
+      return fmt::format("{:<8}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size,
+                         row.median_us, number(row.p99_us), row.lo_us, row.hi_us, raw.median_us,
+                         number(row.ratio_to_limit), row.probe_ns);
+    case Op::bandwidth:
+      return fmt::format("{:<8}{:>12.2f}{:>14.0f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size, number(row.mb_per_s),
+                         number(row.msg_per_s), number(raw.mb_per_s), number(row.ratio_to_limit),
+                         row.probe_ns);
+    case Op::message_rate:
+      return fmt::format("{:<8}{:>14.0f}{:>12.2f}{:>14.0f}{:>10.0f}\n", size, number(row.msg_per_s),
+                         number(row.mb_per_s), number(raw.msg_per_s), row.probe_ns);
+  }
+  return {};
+}
+
+}  // namespace parley::bench

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "bench/row.h"
+
+namespace parley::bench {
+
+// Two lines that say what the columns are, in the manner of the OSU benchmarks, each with its line end.
+std::string table_header(Op op);
+
+// One line with its line end. `raw` is the raw system's row of the same subject.
+std::string table_line(const Row& row, const Row& raw);
+
+}  // namespace parley::bench

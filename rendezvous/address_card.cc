@@ -1,0 +1,29 @@
+#include "rendezvous/address_card.h"
+
+namespace parley::rendezvous {
+namespace {
+constexpr std::uint16_t card_version = 1;
+}  // namespace
+
+base::Bytes encode(const AddressCard& card) {
+  base::WireWriter writer;
+  writer.put(card_version)
+      .put_string(card.host)
+      .put_string(card.host_id)
+      .put(card.pid)
+      .put_string(card.tcp_address);
+  return std::move(writer).bytes();
+}
+
+std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
+  base::WireReader reader(bytes);
+  if (reader.get<std::uint16_t>() != card_version) return std::nullopt;
+  const auto host = reader.get_string();
+  const auto host_id = reader.get_string();
+  const auto pid = reader.get<std::int64_t>();
+  const auto tcp_address = reader.get_string();
+  if (!reader.finished()) return std::nullopt;
+  return AddressCard{*host, *host_id, *pid, *tcp_address};
+}
+
+}  // namespace parley::rendezvous

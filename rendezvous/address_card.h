@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "transport/base/wire.h"
+
+namespace parley::rendezvous {
+
+// How a process can be reached, and what people call it; published in the store by every rank.
+struct AddressCard {
+  std::string host;     // name, for people
+  std::string host_id;  // equal for processes of one host
+  std::int64_t pid = 0;
+  std::string tcp_address;  // of its data listener; opaque here
+};
+
+base::Bytes encode(const AddressCard& card);
+// Nothing when the bytes are no card, or one of another version.
+std::optional<AddressCard> decode_card(std::span<const std::byte> bytes);
+
+}  // namespace parley::rendezvous

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <parley/export.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace parley {
+
+// A small key/value service through which processes find each other. Values are opaque bytes.
+//
+// Every operation takes how long it may last; `default_timeout` stands for the store's own timeout (see
+// set_timeout). Failures throw StoreError: StoreTimeoutError names the keys that were missing, StoreLostError
+// says that the store's host is gone.
+//
+// Thread-safety: all methods may be called from several threads; one that waits does not hold up the others.
+class PARLEY_API Store {
+ public:
+  using Timeout = std::chrono::nanoseconds;
+  using Value = std::vector<std::byte>;
+  static constexpr Timeout default_timeout{-1};
+
+  virtual ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // Sets or overwrites a key.
+  virtual void set(std::string_view key, std::span<const std::byte> value,
+                   Timeout timeout = default_timeout) = 0;
+  // The key's value; waits until the key exists.
+  virtual Value get(std::string_view key, Timeout timeout = default_timeout) = 0;
+  // Adds to a decimal number kept as text, an absent key counting as 0, and returns the sum. Atomic. A value
+  // that is no number is a StoreError.
+  virtual std::int64_t add(std::string_view key, std::int64_t delta, Timeout timeout = default_timeout) = 0;
+  // If the key's value equals `expected` (an absent key equals the empty value), makes it `desired`. Returns the
+  // value that is there afterwards; empty if the key is still absent. Atomic.
+  virtual Value compare_set(std::string_view key, std::span<const std::byte> expected,
+                            std::span<const std::byte> desired, Timeout timeout = default_timeout) = 0;
+  // Whether all keys exist now.
+  virtual bool check(std::span<const std::string> keys, Timeout timeout = default_timeout) = 0;
+  // Returns when all keys exist.
+  virtual void wait(std::span<const std::string> keys, Timeout timeout = default_timeout) = 0;
+  // Removes a key; returns whether it was there.
+  virtual bool remove(std::string_view key, Timeout timeout = default_timeout) = 0;
+  // Values of several keys, in order; waits until all exist.
+  virtual std::vector<Value> multi_get(std::span<const std::string> keys, Timeout timeout = default_timeout) = 0;
+  // Sets several keys at once: no reader sees some of them only. REQUIRES: as many values as keys.
+  virtual void multi_set(std::span<const std::string> keys, std::span<const Value> values,
+                         Timeout timeout = default_timeout) = 0;
+
+  // How long an operation lasts when its caller says `default_timeout`. 5 minutes at first.
+  void set_timeout(Timeout timeout) noexcept;
+  [[nodiscard]] Timeout timeout() const noexcept;
+
+  // Text instead of bytes.
+  void set_string(std::string_view key, std::string_view text, Timeout timeout = default_timeout);
+  std::string get_string(std::string_view key, Timeout timeout = default_timeout);
+
+ protected:
+  Store();
+  // `timeout` with default_timeout replaced.
+  [[nodiscard]] Timeout effective(Timeout timeout) const noexcept;
+
+ private:
+  struct Settings;
+  std::unique_ptr<Settings> settings_;
+};
+
+// Limits of every store; beyond them an operation throws StoreError and nothing is changed.
+struct StoreLimits {
+  std::size_t key_bytes = 4096;
+  std::size_t value_bytes = std::size_t{1} << 20;
+};
+
+// A store inside this process.
+PARLEY_API std::shared_ptr<Store> make_memory_store();
+
+struct TcpStoreOptions {
+  std::string host = "127.0.0.1";  // server: the address to bind; client: whom to connect to
+  std::uint16_t port = 0;          // server: 0 picks a free one
+  // Proof that both ends belong to the same job. Empty: the user's cookie (see api/README.md, "Secrets").
+  std::string secret = {};
+  std::chrono::nanoseconds timeout = std::chrono::minutes(5);  // of connecting, and the store's default
+};
+
+// Serves a store to other processes from one thread of its own until it is destroyed.
+// Thread-safety: safe. The server's own process connects like any other.
+class PARLEY_API TcpStoreServer {
+ public:
+  // Throws StoreError when the address cannot be bound; the text names address, port and reason.
+  explicit TcpStoreServer(const TcpStoreOptions& options);
+  ~TcpStoreServer();
+  TcpStoreServer(const TcpStoreServer&) = delete;
+  TcpStoreServer& operator=(const TcpStoreServer&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  [[nodiscard]] std::size_t client_count() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Connects to a TcpStoreServer, waiting until it is there or the timeout has passed (StoreTimeoutError). Throws
+// StoreError at once when the server refuses us.
+PARLEY_API std::shared_ptr<Store> connect_tcp_store(const TcpStoreOptions& options);
+
+}  // namespace parley

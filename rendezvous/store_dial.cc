@@ -1,0 +1,29 @@
+#include "rendezvous/store_dial.h"
+
+#include <optional>
+#include <utility>
+
+#include "transport/base/deadline.h"
+#include "transport/socket/dial.h"
+#include "transport/socket/identity.h"
+#include "transport/socket/reactor.h"
+#include "transport/socket/secret.h"
+
+namespace parley::rendezvous {
+
+base::Result<base::UniqueFd> dial_store(const TcpStoreOptions& options) {
+  const auto deadline = base::Deadline::after(options.timeout);
+  const socket::Credentials credentials{.secret = socket::resolve_secret(options.secret), .job = {}};
+  std::optional<base::Result<base::UniqueFd>> outcome;
+  socket::Reactor reactor;  // of this call alone: the client needs none afterwards
+  socket::dial(reactor, {options.host, options.port}, {.purpose = socket::Purpose::store}, credentials,
+               deadline, [&outcome](base::Result<base::UniqueFd> result) { outcome = std::move(result); });
+  // Bounded: dial() reports by its deadline, which is a timer on this reactor.
+  while (!outcome) {
+    reactor.announce_sleep();
+    reactor.sleep(base::Deadline::never());
+  }
+  return *std::move(outcome);
+}
+
+}  // namespace parley::rendezvous

@@ -1,0 +1,112 @@
+#include "rendezvous/store_server.h"
+
+#include <parley/error.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <exception>
+#include <utility>
+
+#include "rendezvous/store_text.h"
+#include "transport/base/deadline.h"
+#include "transport/base/log.h"
+#include "transport/socket/identity.h"
+#include "transport/socket/reactor_context.h"
+#include "transport/socket/secret.h"
+
+namespace parley::rendezvous {
+
+StoreServer::StoreServer(const TcpStoreOptions& options, const TableLimits& limits)
+    : table_(limits), shared_{table_, scratch_, [this](StoreConnection& connection) {
+                                connections_.erase(connection.shared_from_this());
+                                client_count_.store(connections_.size(), std::memory_order_relaxed);
+                              }} {
+  listen(options);
+  start_thread();
+}
+
+StoreServer::~StoreServer() {
+  // seq_cst, as in Reactor::Impl::sleeping: the thread announces its sleep, then looks here.
+  stopping_.store(true, std::memory_order_seq_cst);
+  reactor_.ring();
+  thread_.join();
+}
+
+// relaxed: a number for people; nothing is published with it.
+std::size_t StoreServer::client_count() const noexcept {
+  return client_count_.load(std::memory_order_relaxed);
+}
+
+void StoreServer::listen(const TcpStoreOptions& options) try {
+  const socket::ListenerOptions where{
+      .host = options.host, .port = options.port, .purpose = socket::Purpose::store};
+  listener_.emplace(reactor_, where, socket::Credentials{socket::resolve_secret(options.secret), {}},
+                    [this](base::UniqueFd socket, const socket::Identity&) { accept(std::move(socket)); });
+  port_ = listener_->port();
+} catch (const SystemError& error) {
+  ErrorDetails details = error.details();
+  details.operation = "store listen";
+  details.host = endpoint_text(options.host, options.port);
+  throw StoreError(base::concat("store listen: ", details.host, ": ", error.what()), details);
+}
+
+// Signals stay with the program's own threads.
+void StoreServer::start_thread() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(thread_.native_handle(), "parley-store");
+}
+
+void StoreServer::run() noexcept {
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    try {
+      turn();
+    } catch (const std::exception& error) {
+      PARLEY_LOG(error, "store", "the store goes on after: ", error.what());
+    }
+  }
+  close_all();
+}
+
+void StoreServer::turn() {
+  reactor_.announce_sleep();
+  // seq_cst: see the destructor.
+  if (stopping_.load(std::memory_order_seq_cst)) return reactor_.cancel_sleep();
+  reactor_.sleep(table_.next_deadline());
+  table_.expire(base::Clock::now());
+}
+
+void StoreServer::accept(base::UniqueFd socket) noexcept try {
+  auto connection = std::make_shared<StoreConnection>(reactor_.impl().context, shared_);
+  connections_.insert(connection);
+  // relaxed: see client_count().
+  client_count_.store(connections_.size(), std::memory_order_relaxed);
+  try {
+    connection->start(std::move(socket));
+  } catch (...) {
+    connections_.erase(connection);
+    client_count_.store(connections_.size(), std::memory_order_relaxed);
+    throw;
+  }
+} catch (const std::exception& error) {
+  PARLEY_LOG(warn, "store", "a client could not be taken: ", error.what());
+}
+
+void StoreServer::close_all() noexcept {
+  listener_->stop();
+  while (!connections_.empty()) {
+    const auto connection = *connections_.begin();  // closing takes it out of the set
+    connection->close("the store shuts down");
+  }
+}
+
+}  // namespace parley::rendezvous

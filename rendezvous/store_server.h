@@ -1,0 +1,56 @@
+#pragma once
+
+#include <parley/store.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "rendezvous/store_connection.h"
+#include "rendezvous/store_limits.h"
+#include "rendezvous/store_table.h"
+#include "transport/base/unique_fd.h"
+#include "transport/socket/listener.h"
+#include "transport/socket/reactor.h"
+
+namespace parley::rendezvous {
+
+// A table served to other processes by one thread. What TcpStoreServer is made of.
+// Thread-safety: the public methods.
+class StoreServer {
+ public:
+  // Throws StoreError when the address cannot be bound.
+  StoreServer(const TcpStoreOptions& options, const TableLimits& limits);
+  // Closes all connections and joins the thread. A forked child has no such thread and must not destroy it.
+  ~StoreServer();
+
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  [[nodiscard]] std::size_t client_count() const noexcept;
+
+ private:
+  void listen(const TcpStoreOptions& options);
+  void start_thread();
+  void run() noexcept;
+  void turn();
+  void accept(base::UniqueFd socket) noexcept;
+  void close_all() noexcept;
+
+  // First, so that it dies last: connections are owned by handlers that wait on it.
+  socket::Reactor reactor_;
+  StoreTable table_;
+  std::array<std::byte, 64 * 1024> scratch_{};
+  StoreConnection::Shared shared_;
+  std::set<std::shared_ptr<StoreConnection>> connections_;
+  std::optional<socket::Listener> listener_;
+  std::uint16_t port_ = 0;
+  std::atomic<std::size_t> client_count_{0};
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace parley::rendezvous

@@ -1,0 +1,109 @@
+#include "rendezvous/store_service.h"
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "transport/base/log.h"
+
+namespace parley::rendezvous {
+namespace {
+
+using Table = StoreTable;
+
+Reply failed(std::string text) {
+  return {.status = ReplyStatus::failed, .text = std::move(text)};
+}
+
+Reply set(Table& table, const Request& request) {
+  std::vector<Table::Entry> entries;
+  entries.reserve(request.keys.size());
+  for (std::size_t i = 0; i < request.keys.size(); ++i)
+    entries.push_back({request.keys[i], request.values[i]});
+  const auto done = table.set(entries);
+  return done ? Reply{} : failed(done.failure().message);
+}
+
+Reply add(Table& table, const Request& request) {
+  const auto sum = table.add(request.keys[0], request.delta);
+  return sum ? Reply{.number = sum.value()} : failed(sum.failure().message);
+}
+
+Reply compare_set(Table& table, const Request& request) {
+  const auto now = table.compare_set(request.keys[0], request.values[0], request.values[1]);
+  if (!now) return failed(now.failure().message);
+  Reply reply;
+  reply.values.push_back(now.value() == nullptr ? Store::Value() : *now.value());
+  return reply;
+}
+
+Reply check(const Table& table, const Request& request) {
+  for (const auto key : request.keys)
+    if (table.find(key) == nullptr) return {.number = 0};
+  return {.number = 1};
+}
+
+// REQUIRES: all keys exist.
+Reply collect(const Table& table, std::span<const std::string> keys) {
+  std::size_t total = 0;
+  for (const std::string& key : keys) total += table.find(key)->size() + 4;
+  if (total > table.limits().operation_bytes)
+    return failed(base::concat("the values have ", total, " bytes together, the limit is ",
+                               table.limits().operation_bytes));
+  Reply reply;
+  reply.values.reserve(keys.size());
+  for (const std::string& key : keys) reply.values.push_back(*table.find(key));
+  return reply;
+}
+
+// What a get, multi_get or wait ends with.
+Reply conclude(const Table& table, const Table::WaitResult& result, bool with_values) {
+  try {
+    if (!result.satisfied) return {.status = ReplyStatus::timed_out, .missing = result.missing};
+    return with_values ? collect(table, result.keys) : Reply{};
+  } catch (const std::bad_alloc&) {
+    return failed("out of memory");
+  }
+}
+
+Table::WaitId wait(Table& table, const Request& request, base::Deadline deadline, ReplyHandler handler) {
+  const bool with_values = request.command != Command::wait;
+  auto ended = [&table, with_values, handler](const Table::WaitResult& result) {
+    handler(result.id, conclude(table, result, with_values));
+  };
+  const auto id = table.wait({request.keys.begin(), request.keys.end()}, deadline, std::move(ended));
+  if (id) return id.value();
+  handler(Table::no_wait, failed(id.failure().message));
+  return Table::no_wait;
+}
+
+Reply answer(Table& table, const Request& request) {
+  switch (request.command) {
+    case Command::set:
+    case Command::multi_set: return set(table, request);
+    case Command::add: return add(table, request);
+    case Command::compare_set: return compare_set(table, request);
+    case Command::check: return check(table, request);
+    case Command::remove: return {.number = table.remove(request.keys[0]) ? 1 : 0};
+    case Command::get:
+    case Command::multi_get:
+    case Command::wait: break;  // execute() has sent them elsewhere
+  }
+  return failed("unknown command");
+}
+
+}  // namespace
+
+Table::WaitId execute(Table& table, const Request& request, base::Deadline deadline, ReplyHandler handler) {
+  if (auto text = oversize(request, table.limits())) {
+    handler(Table::no_wait, failed(*std::move(text)));
+    return Table::no_wait;
+  }
+  if (request.command == Command::get || request.command == Command::multi_get ||
+      request.command == Command::wait)
+    return wait(table, request, deadline, std::move(handler));
+  handler(Table::no_wait, answer(table, request));
+  return Table::no_wait;
+}
+
+}  // namespace parley::rendezvous

@@ -1,0 +1,80 @@
+#include <parley/error.h>
+#include <parley/store.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "rendezvous/request_store.h"
+#include "rendezvous/store_channel.h"
+#include "rendezvous/store_codec.h"
+#include "rendezvous/store_dial.h"
+#include "rendezvous/store_text.h"
+#include "transport/base/deadline.h"
+#include "transport/base/log.h"
+
+namespace parley {
+namespace rendezvous {
+namespace {
+
+// The host ends a wait at its deadline and says which keys were missing. That answer gets this much longer to
+// arrive before the caller hears only that there was none.
+constexpr std::chrono::nanoseconds answer_grace = std::chrono::seconds(2);
+
+base::Deadline answer_deadline(std::chrono::nanoseconds timeout) {
+  const bool overflows = timeout > std::chrono::nanoseconds::max() - answer_grace;
+  return overflows ? base::Deadline::never() : base::Deadline::after(timeout + answer_grace);
+}
+
+// A store kept by another process.
+class TcpStore final : public RequestStore {
+ public:
+  TcpStore(base::UniqueFd socket, const std::string& host, const TableLimits& limits)
+      : RequestStore(limits),
+        host_(host),
+        channel_(std::move(socket), "the store at " + host, limits.operation_bytes + body_overhead_bytes) {}
+
+ private:
+  base::Result<Reply> call(const Request& request) override {
+    const auto deadline = answer_deadline(request.timeout);
+    const std::uint64_t id = channel_.next_id();
+    auto frame = channel_.call(id, encode_request(id, request), deadline);
+    if (!frame) return frame.failure();
+    if (auto reply = decode_reply(frame.value(), request)) return *std::move(reply);
+    channel_.lose("a reply does not fit its request");
+    return base::Failure{base::Code::protocol_violation,
+                         base::concat("lost the store at ", host_, " (a reply does not fit its request)")};
+  }
+  [[nodiscard]] std::string host() const override { return host_; }
+
+  const std::string host_;
+  StoreChannel channel_;
+};
+
+// The failure's message names the address and what became of each attempt.
+[[noreturn]] void throw_unconnected(const std::string& host, const base::Failure& failure,
+                                    base::Clock::time_point begin) {
+  ErrorDetails details;
+  details.operation = "store connect";
+  details.host = host;
+  details.elapsed = base::Clock::now() - begin;
+  const auto text = base::concat("store connect: ", failure.message);
+  if (failure.status.code() == base::Code::refused) throw StoreError(text, details);
+  throw StoreTimeoutError(text, details);  // tried until the deadline
+}
+
+}  // namespace
+}  // namespace rendezvous
+
+std::shared_ptr<Store> connect_tcp_store(const TcpStoreOptions& options) {
+  const auto begin = base::Clock::now();
+  const auto host = rendezvous::endpoint_text(options.host, options.port);
+  auto socket = rendezvous::dial_store(options);
+  if (!socket) rendezvous::throw_unconnected(host, socket.failure(), begin);
+  auto store =
+      std::make_shared<rendezvous::TcpStore>(std::move(socket).value(), host, rendezvous::TableLimits{});
+  store->set_timeout(options.timeout);
+  return store;
+}
+
+}  // namespace parley

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <parley/export.h>
+#include <parley/float16.h>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string_view>
+
+namespace parley {
+
+// Element types. The numbers travel between processes: never change one.
+enum class DType : std::uint8_t {
+  bytes = 0,  // no type: matches a message of any type
+  boolean = 1,
+  u8 = 2,
+  i8 = 3,
+  i16 = 4,
+  i32 = 5,
+  i64 = 6,
+  f16 = 7,
+  bf16 = 8,
+  f32 = 9,
+  f64 = 10,
+  complex64 = 11,   // two f32
+  complex128 = 12,  // two f64
+  f8_e4m3 = 13,     // the f8 kinds are carried, not computed with
+  f8_e5m2 = 14,
+};
+inline constexpr int dtype_count = 15;
+
+// Bytes of one element; 0 for a number that is no DType.
+[[nodiscard]] PARLEY_API std::size_t size_of(DType dtype) noexcept;
+
+// "f32", "bool", "bytes"; "unknown" for a number that is no DType. The text is static.
+[[nodiscard]] PARLEY_API std::string_view name(DType dtype) noexcept;
+
+PARLEY_API std::ostream& operator<<(std::ostream& out, DType dtype);
+
+namespace detail {
+template <typename T>
+struct DTypeOf {};
+template <DType dtype>
+struct DTypeIs {
+  static constexpr DType value = dtype;
+};
+template <>
+struct DTypeOf<std::byte> : DTypeIs<DType::bytes> {};
+template <>
+struct DTypeOf<bool> : DTypeIs<DType::boolean> {};
+template <>
+struct DTypeOf<std::uint8_t> : DTypeIs<DType::u8> {};
+template <>
+struct DTypeOf<std::int8_t> : DTypeIs<DType::i8> {};
+template <>
+struct DTypeOf<std::int16_t> : DTypeIs<DType::i16> {};
+template <>
+struct DTypeOf<std::int32_t> : DTypeIs<DType::i32> {};
+template <>
+struct DTypeOf<long> : DTypeIs<DType::i64> {};
+template <>
+struct DTypeOf<long long> : DTypeIs<DType::i64> {};
+template <>
+struct DTypeOf<float16> : DTypeIs<DType::f16> {};
+template <>
+struct DTypeOf<bfloat16> : DTypeIs<DType::bf16> {};
+template <>
+struct DTypeOf<float> : DTypeIs<DType::f32> {};
+template <>
+struct DTypeOf<double> : DTypeIs<DType::f64> {};
+template <>
+struct DTypeOf<std::complex<float>> : DTypeIs<DType::complex64> {};
+template <>
+struct DTypeOf<std::complex<double>> : DTypeIs<DType::complex128> {};
+static_assert(sizeof(long) == 8 && sizeof(bool) == 1);
+}  // namespace detail
+
+// C++ types that a tensor can hold; T without const.
+template <typename T>
+concept has_dtype = requires {
+  detail::DTypeOf<T>::value;
+};
+
+template <typename T>
+requires has_dtype<T>
+inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
+
+}  // namespace parley

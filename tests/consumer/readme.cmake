@@ -1,0 +1,10 @@
+# The program in README.md is, letter by letter, the one that the other tests here build and run.
+file(READ "${PARLEY_SOURCE_DIR}/README.md" readme)
+file(READ "${CMAKE_CURRENT_LIST_DIR}/program/main.cc" program)
+file(READ "${CMAKE_CURRENT_LIST_DIR}/program/CMakeLists.txt" project)
+foreach(part "```cpp\n${program}```" "```cmake\n${project}```")
+  string(FIND "${readme}" "${part}" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "README.md does not contain this text of tests/consumer/program:\n${part}")
+  endif()
+endforeach()

@@ -1,0 +1,90 @@
+// The example programs, with and without a launcher, against the outputs kept beside them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <tuple>
+
+#include "tests/multiprocess/launch/command.h"
+
+namespace parley::launch::testing {
+namespace {
+
+const std::string run_program = PARLEY_RUN_PROGRAM;
+const std::string programs_folder = PARLEY_EXAMPLES_PROGRAMS;
+const std::string expected_folder = PARLEY_EXAMPLES_EXPECTED;
+
+class Example : public ::testing::TestWithParam<std::tuple<std::string, int>> {
+ protected:
+  [[nodiscard]] static std::string program() { return programs_folder + "/" + std::get<0>(GetParam()); }
+  [[nodiscard]] static std::string ranks() { return std::to_string(std::get<1>(GetParam())); }
+
+  // Ranks print at the same time, so lines are compared sorted.
+  static void expect_output(Command& command) {
+    std::ifstream file(expected_folder + "/" + std::get<0>(GetParam()) + "_" + ranks() + ".txt");
+    std::ostringstream expected;
+    expected << file.rdbuf();
+    ASSERT_FALSE(expected.str().empty());
+    EXPECT_EQ(command.finish(), 0) << command.errors();
+    EXPECT_EQ(sorted_lines(command.output()), expected.str());
+    EXPECT_EQ(command.errors(), "");
+  }
+};
+
+TEST_P(Example, StartsItsOwnRanks) {
+  Command command({program(), "--world-size", ranks()});
+  expect_output(command);
+}
+
+TEST_P(Example, RunsUnderParleyRun) {
+  Command command({run_program, "-n", ranks(), "--no-prefix", program()});
+  expect_output(command);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Example,
+    ::testing::Combine(::testing::Values("chain", "ping_pong", "blocking", "nonblocking"),
+                       ::testing::Values(4, 8)),
+    [](const auto& info) { return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param)); });
+
+TEST(ChainExample, PrintsInTheOrderOfTheChain) {
+  Command command({programs_folder + "/chain"});  // four ranks, unless told otherwise
+  ASSERT_EQ(command.finish(), 0);
+  const std::vector<std::string> lines = lines_of(command.output());
+  const auto place = [&](const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) - lines.begin();
+  };
+  EXPECT_LT(place("[Rank 1] Received: 42.0"), place("[Rank 1] After adding 10: 52.0"));
+  EXPECT_LT(place("[Rank 3] Received: 62.0"), place("[Rank 3] Final value: 72.0, expected: 72.0"));
+}
+
+TEST(ChainExample, OfOneRankIsTheFirstAndTheLast) {
+  Command command({programs_folder + "/chain", "--world-size", "1"});
+  EXPECT_EQ(command.finish(), 0) << command.errors();
+  EXPECT_EQ(command.output(),
+            "[Rank 0] Starting chain with value: 42.0\n"
+            "[Rank 0] Final value: 42.0, expected: 42.0\n");
+}
+
+// Both ranks are told of the deadlock, and the exchange works once they take turns.
+TEST(ChainExample, ShowsADeadlockAndTheWayOut) {
+  for (const bool with_launcher : {false, true}) {
+    std::vector<std::string> words{programs_folder + "/chain", "--show-deadlock"};
+    if (with_launcher) words.insert(words.begin(), {run_program, "-n", "2", "--no-prefix", "--"});
+    Command command(words);
+    EXPECT_EQ(command.finish(), 0) << command.errors();
+    const std::string lines = sorted_lines(command.output());
+    EXPECT_EQ(count_of(lines, "deadlock: rank"), 2U) << lines;
+    EXPECT_THAT(lines, ::testing::HasSubstr("rank 0 send(tag 0)"));
+    EXPECT_THAT(lines, ::testing::HasSubstr("rank 1 send(tag 0)"));
+    EXPECT_THAT(lines, ::testing::HasSubstr("[Rank 0] Taking turns: sent 42.0, received 43.0\n"));
+    EXPECT_THAT(lines, ::testing::HasSubstr("[Rank 1] Taking turns: sent 43.0, received 42.0\n"));
+  }
+}
+
+}  // namespace
+}  // namespace parley::launch::testing

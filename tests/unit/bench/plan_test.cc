@@ -1,0 +1,55 @@
+#include "bench/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/sizes.h"
+
+namespace parley::bench {
+namespace {
+
+TEST(Plan, EverySizeHasWarmupAndTimedExchanges) {
+  for (const Op op : {Op::latency, Op::bandwidth, Op::message_rate}) {
+    for (const std::size_t bytes : parse_sizes("1:1G")) {
+      const Plan plan = make_plan(op, bytes);
+      EXPECT_GE(plan.warmup, 1) << to_string(op) << ' ' << bytes;
+      EXPECT_GE(plan.batches * plan.batch_length, 1) << to_string(op) << ' ' << bytes;
+      EXPECT_EQ(plan.exchanges(), plan.warmup + plan.batches * plan.batch_length + plan.tail_samples);
+    }
+  }
+}
+
+TEST(Plan, ShortRoundTripsShareAClockReading) {
+  const Plan plan = make_plan(Op::latency, 8);
+  EXPECT_GT(plan.batch_length, 1);
+  EXPECT_GT(plan.tail_samples, 0);
+  EXPECT_FALSE(plan.batches_are_samples);
+  EXPECT_EQ(plan.divisor, 2);
+}
+
+TEST(Plan, LongRoundTripsAreTimedOneByOne) {
+  const Plan plan = make_plan(Op::latency, 1 << 20);
+  EXPECT_EQ(plan.batch_length, 1);
+  EXPECT_EQ(plan.tail_samples, 0);
+  EXPECT_TRUE(plan.batches_are_samples);
+}
+
+TEST(Plan, WindowsHave64MessagesUntilTheyAreVeryLarge) {
+  for (const std::size_t bytes : parse_sizes("1:4M")) {
+    const Plan plan = make_plan(Op::bandwidth, bytes);
+    EXPECT_EQ(plan.window, 64) << bytes;
+    EXPECT_EQ(plan.divisor, 64) << bytes;
+  }
+  EXPECT_EQ(make_plan(Op::bandwidth, 16 << 20).window, 16);
+  EXPECT_EQ(make_plan(Op::bandwidth, std::size_t{1} << 30).window, 4);
+}
+
+TEST(Plan, PercentilesBelongToLatencyOnly) {
+  for (const std::size_t bytes : parse_sizes("1:1G")) {
+    const Plan plan = make_plan(Op::bandwidth, bytes);
+    EXPECT_EQ(plan.tail_samples, 0);
+    EXPECT_FALSE(plan.batches_are_samples);
+  }
+}
+
+}  // namespace
+}  // namespace parley::bench

@@ -1,0 +1,83 @@
+// Runs parley-bench itself, with processes, and reads its rows.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+// A file name that goes away at the end.
+class RowFile {
+ public:
+  RowFile() : path_(testing::TempDir() + "parley-bench-" + std::to_string(::getpid()) + ".jsonl") {}
+  ~RowFile() { std::remove(path_.c_str()); }
+  RowFile(const RowFile&) = delete;
+  RowFile& operator=(const RowFile&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::vector<nlohmann::json> rows() const {
+    std::vector<nlohmann::json> rows;
+    std::ifstream file(path_);
+    for (std::string line; std::getline(file, line);) rows.push_back(nlohmann::json::parse(line));
+    return rows;
+  }
+
+ private:
+  std::string path_;
+};
+
+int run_bench(const std::string& arguments) {
+  const int status = std::system((std::string(PARLEY_BENCH_PROGRAM) + " " + arguments).c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+TEST(ParleyBench, WritesTwoRowsForEachSize) {
+  const RowFile file;
+  ASSERT_EQ(run_bench("latency --ranks 2 --rounds 2 --sizes 8,64K --json " + file.path()), 0);
+  const auto rows = file.rows();
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i]["bytes"], i < 2 ? 8 : 65536);
+    EXPECT_EQ(rows[i]["system"], i % 2 == 0 ? "parley" : "raw");
+    EXPECT_EQ(rows[i]["rounds"], 2);
+    EXPECT_GT(rows[i]["median_us"], 0);
+  }
+  EXPECT_EQ(rows[0]["limit_us"], rows[1]["median_us"]);
+  EXPECT_GT(rows[0]["ratio_to_limit"], 0);
+}
+
+TEST(ParleyBench, AppendsToItsFile) {
+  const RowFile file;
+  ASSERT_EQ(run_bench("bandwidth --rounds 1 --sizes 64K --json " + file.path()), 0);
+  ASSERT_EQ(run_bench("message-rate --rounds 1 --json " + file.path()), 0);
+  const auto rows = file.rows();
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0]["op"], "bandwidth");
+  EXPECT_GT(rows[0]["mb_per_s"], 0);
+  EXPECT_EQ(rows[2]["op"], "message-rate");
+  EXPECT_GT(rows[2]["msg_per_s"], 0);
+  EXPECT_TRUE(rows[2]["limit_mb_per_s"].is_null());
+}
+
+TEST(ParleyBench, MeasuresPairsThatShareCores) {
+  const RowFile file;
+  ASSERT_EQ(run_bench("latency --ranks 4 --rounds 1 --sizes 8 --json " + file.path()), 0);
+  ASSERT_EQ(file.rows().size(), 2U);
+  EXPECT_EQ(file.rows()[0]["ranks"], 4);
+}
+
+TEST(ParleyBench, FailsWhenItCannotWriteItsRows) {
+  EXPECT_NE(run_bench("latency --rounds 1 --sizes 8 --json /nowhere/rows.jsonl"), 0);
+}
+
+TEST(ParleyBench, RefusesAnOddNumberOfRanks) {
+  EXPECT_NE(run_bench("latency --ranks 3"), 0);
+}
+
+}  // namespace

@@ -1,0 +1,67 @@
+// Whole measurements between threads of one process; figures are checked for consistency, never for speed.
+#include "bench/session.h"
+
+#include <gtest/gtest.h>
+#include <parley/testing.h>
+
+namespace parley::bench {
+namespace {
+
+Options quick(Op op) {
+  Options options;
+  options.op = op;
+  options.rounds = 2;
+  return options;
+}
+
+void expect_sound(const Row& row, Op op, int ranks, std::size_t bytes) {
+  EXPECT_EQ(row.subject.op, op);
+  EXPECT_EQ(row.subject.ranks, ranks);
+  EXPECT_EQ(row.subject.bytes, bytes);
+  EXPECT_EQ(row.rounds, 2);
+  EXPECT_GT(row.lo_us, 0);
+  EXPECT_LE(row.lo_us, row.median_us);
+  EXPECT_LE(row.median_us, row.hi_us);
+  EXPECT_GT(row.probe_ns, 0);
+  EXPECT_EQ(row.p99_us.has_value(), op == Op::latency);
+  EXPECT_EQ(row.mb_per_s.has_value(), is_windowed(op));
+}
+
+// Measures on all ranks; rank 0 alone gets figures.
+void measure(Op op, int ranks, std::size_t bytes) {
+  const Options options = quick(op);
+  testing::run_world(ranks, [&](ProcessGroup& group) {
+    Session session(group, options, Idle::yield);
+    const std::optional<Figures> figures = session.measure(bytes);
+    ASSERT_EQ(figures.has_value(), group.rank() == 0);
+    if (!figures) return;
+    EXPECT_EQ(figures->parley.system, "parley");
+    EXPECT_EQ(figures->raw.system, "raw");
+    expect_sound(figures->parley, op, ranks, bytes);
+    expect_sound(figures->raw, op, ranks, bytes);
+    EXPECT_EQ(figures->parley.ratio_to_limit.has_value(), op != Op::message_rate);
+    EXPECT_FALSE(figures->raw.ratio_to_limit);
+  });
+}
+
+TEST(Session, Latency) {
+  measure(Op::latency, 2, 8);
+  measure(Op::latency, 2, 100'000);
+}
+
+TEST(Session, Bandwidth) {
+  measure(Op::bandwidth, 2, 1);
+  measure(Op::bandwidth, 2, 100'000);
+}
+
+TEST(Session, MessageRate) {
+  measure(Op::message_rate, 2, 8);
+}
+
+TEST(Session, TwoPairsAtOnce) {
+  measure(Op::latency, 4, 8);
+  measure(Op::bandwidth, 4, 1024);
+}
+
+}  // namespace
+}  // namespace parley::bench

@@ -1,0 +1,176 @@
+#include "transport/socket/secret.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <parley/error.h>
+#include <parley/log.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "transport/socket/cookie_file.h"
+
+namespace parley::socket {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A home of its own, and the user's environment restored afterwards.
+class Secret : public ::testing::Test {
+ protected:
+  Secret() {
+    std::string pattern = ::testing::TempDir() + "parley_secret_XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    setenv("XDG_CONFIG_HOME", folder_.c_str(), 1);
+    unsetenv("PARLEY_SECRET");
+  }
+  ~Secret() override {
+    unsetenv("XDG_CONFIG_HOME");
+    unsetenv("PARLEY_SECRET");
+    fs::remove_all(folder_);
+  }
+  fs::path cookie() const { return folder_ / "parley" / "cookie"; }
+  void write_cookie(const std::string& text, mode_t mode = 0600) const {
+    fs::create_directories(cookie().parent_path());
+    std::ofstream(cookie()) << text;
+    ASSERT_EQ(chmod(cookie().c_str(), mode), 0);
+  }
+  static mode_t mode_of(const fs::path& path) {
+    struct stat facts {};
+    EXPECT_EQ(stat(path.c_str(), &facts), 0);
+    return facts.st_mode & 07777;
+  }
+  // Expects a SystemError that names the file, the way out and `why`.
+  void expect_refused(const std::string& why) const {
+    try {
+      resolve_secret("");
+      FAIL() << "accepted";
+    } catch (const SystemError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find(cookie().string()), std::string::npos) << text;
+      EXPECT_NE(text.find("PARLEY_SECRET"), std::string::npos) << text;
+      EXPECT_NE(text.find(why), std::string::npos) << text;
+    }
+  }
+
+  fs::path folder_;
+};
+
+bool is_secret(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+TEST_F(Secret, MadeSecretsAre64HexadecimalDigitsAndDiffer) {
+  std::set<std::string> made;
+  for (int i = 0; i < 100; ++i) {
+    const auto secret = make_secret();
+    EXPECT_TRUE(is_secret(secret));
+    made.insert(secret);
+  }
+  EXPECT_EQ(made.size(), 100u);
+}
+
+TEST_F(Secret, ExplicitBeatsEnvironmentBeatsCookie) {
+  const auto cookie_secret = resolve_secret("");
+  EXPECT_TRUE(is_secret(cookie_secret));
+  setenv("PARLEY_SECRET", "a secret from the environment", 1);
+  EXPECT_EQ(resolve_secret(""), "a secret from the environment");
+  EXPECT_EQ(resolve_secret("a secret from the caller"), "a secret from the caller");
+  setenv("PARLEY_SECRET", "", 1);
+  EXPECT_EQ(resolve_secret(""), cookie_secret);
+}
+
+TEST_F(Secret, TheCookieIsPrivateAndStays) {
+  const mode_t before = umask(0);
+  const auto secret = resolve_secret("");
+  umask(before);
+  EXPECT_EQ(mode_of(cookie()), 0600u);
+  EXPECT_EQ(mode_of(cookie().parent_path()), 0700u);
+  EXPECT_EQ(resolve_secret(""), secret);
+}
+
+TEST_F(Secret, WithoutXdgTheCookieIsInTheHomeFolder) {
+  const std::string home_before = getenv("HOME") != nullptr ? getenv("HOME") : "";
+  setenv("XDG_CONFIG_HOME", "not/absolute", 1);
+  setenv("HOME", folder_.c_str(), 1);
+  EXPECT_EQ(cookie_path(), (folder_ / ".config" / "parley" / "cookie").string());
+  EXPECT_TRUE(is_secret(resolve_secret("")));
+  EXPECT_TRUE(fs::exists(folder_ / ".config" / "parley" / "cookie"));
+  setenv("HOME", home_before.c_str(), 1);
+}
+
+TEST_F(Secret, ACookieThatOthersCanReadIsRefused) {
+  const std::string text(64, 'a');
+  for (const mode_t mode : {0640, 0604, 0620, 0602}) {
+    write_cookie(text, mode);
+    expect_refused("others may read it");
+  }
+  write_cookie(text);
+  EXPECT_EQ(resolve_secret(""), text);
+}
+
+TEST_F(Secret, ADamagedCookieIsRefused) {
+  for (const std::string& text : {std::string(), std::string(63, 'a'), std::string(66, 'a'),
+                                  std::string(64, 'x'), std::string(100'000, 'a')}) {
+    write_cookie(text);
+    expect_refused("damaged");
+  }
+}
+
+TEST_F(Secret, ALinkAFolderAndAPipeAreRefused) {
+  fs::create_directories(cookie().parent_path());
+  std::ofstream(folder_ / "elsewhere") << std::string(64, 'a');
+  fs::create_symlink(folder_ / "elsewhere", cookie());
+  expect_refused("symbolic link");
+  fs::remove(cookie());
+  fs::create_directory(cookie());
+  expect_refused("not a regular file");
+  fs::remove(cookie());
+  ASSERT_EQ(mkfifo(cookie().c_str(), 0600), 0);
+  expect_refused("not a regular file");
+}
+
+TEST_F(Secret, AHomeThatCannotHoldItIsNamed) {
+  std::ofstream(folder_ / "parley") << "a file where the folder should be";
+  expect_refused("Not a directory");
+}
+
+TEST_F(Secret, AllWhoStartTogetherGetOneCookie) {
+  for (int round = 0; round < 20; ++round) {
+    fs::remove_all(cookie().parent_path());
+    std::vector<std::string> secrets(8);
+    std::vector<std::thread> threads;
+    for (auto& secret : secrets)
+      threads.emplace_back([&secret, path = cookie().string()] { secret = read_or_make_cookie(path); });
+    for (auto& thread : threads) thread.join();
+    for (const auto& secret : secrets) ASSERT_EQ(secret, secrets.front());
+    ASSERT_TRUE(is_secret(secrets.front()));
+    // No drafts are left.
+    const auto files = fs::directory_iterator(cookie().parent_path());
+    ASSERT_EQ(std::distance(begin(files), end(files)), 1);
+  }
+}
+
+TEST_F(Secret, AShortSecretIsWarnedAboutOnceAndNeverShown) {
+  static bool warned_before = false;  // under --gtest_repeat
+  std::vector<std::string> lines;
+  set_log_sink([&](const LogRecord& record) { lines.emplace_back(record.message); });
+  EXPECT_EQ(resolve_secret("hunter2"), "hunter2");
+  EXPECT_EQ(resolve_secret("hunter2"), "hunter2");
+  set_log_sink({});
+  ASSERT_EQ(lines.size(), warned_before ? 0u : 1u);
+  if (std::exchange(warned_before, true)) return;
+  EXPECT_NE(lines[0].find("shorter than 16"), std::string::npos);
+  EXPECT_EQ(lines[0].find("hunter2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace parley::socket

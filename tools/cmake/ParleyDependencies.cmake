@@ -1,0 +1,31 @@
+# Packages of the build, each with the Debian package that provides it.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# Asio: header-only; Debian's libasio-dev has neither a CMake nor a pkg-config file.
+find_path(PARLEY_ASIO_INCLUDE_DIR asio.hpp DOC "Folder of asio.hpp (package libasio-dev)")
+if(NOT PARLEY_ASIO_INCLUDE_DIR)
+  message(FATAL_ERROR "asio.hpp was not found: install libasio-dev or set PARLEY_ASIO_INCLUDE_DIR")
+endif()
+add_library(parley_asio INTERFACE)
+target_include_directories(parley_asio SYSTEM INTERFACE "${PARLEY_ASIO_INCLUDE_DIR}")
+target_compile_definitions(parley_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
+target_link_libraries(parley_asio INTERFACE Threads::Threads)
+
+if(PARLEY_WITH_OPENSSL)
+  find_package(OpenSSL REQUIRED)
+endif()
+
+if(PARLEY_BUILD_TOOLS OR PARLEY_BUILD_BENCH OR PARLEY_BUILD_EXAMPLES)
+  find_package(CLI11 REQUIRED)
+  find_package(fmt REQUIRED)
+endif()
+if(PARLEY_BUILD_BENCH OR PARLEY_BUILD_TESTS)
+  find_package(nlohmann_json REQUIRED)
+endif()
+if(PARLEY_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()
+if(PARLEY_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

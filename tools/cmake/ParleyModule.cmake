@@ -1,0 +1,43 @@
+# One target per module folder. Every file is listed; what a module may depend on is the layer table of the
+# house plan, repeated here as DEPENDS and checked by tools/check_layers.py.
+
+# Flags that every target of the project shares; nothing here reaches a consumer.
+add_library(parley_build_flags INTERFACE)
+target_compile_features(parley_build_flags INTERFACE cxx_std_20)
+target_compile_options(parley_build_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wno-sign-conversion
+  $<$<BOOL:${PARLEY_WARNINGS_AS_ERRORS}>:-Werror>)
+if(PARLEY_SANITIZE)
+  target_compile_options(parley_build_flags INTERFACE
+    -fsanitize=${PARLEY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  target_link_options(parley_build_flags INTERFACE -fsanitize=${PARLEY_SANITIZE})
+endif()
+
+set_property(GLOBAL PROPERTY PARLEY_MODULES "")
+
+# parley_module(transport/tcp SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h] [DEPENDS transport/base ...]
+#               [PRIVATE_LINK parley_asio ...])
+function(parley_module folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK" ${ARGN})
+  string(REPLACE "/" "_" name "${folder}")
+
+  # What others see of the module: its include paths. Objects are gathered once, by ParleyLibrary.cmake.
+  add_library(parley_${name}_headers INTERFACE)
+  target_include_directories(parley_${name}_headers INTERFACE "${PROJECT_SOURCE_DIR}")
+  if(IS_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/include")
+    target_include_directories(parley_${name}_headers INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/include")
+  endif()
+  foreach(dependency IN LISTS arg_DEPENDS)
+    string(REPLACE "/" "_" dependency "${dependency}")
+    target_link_libraries(parley_${name}_headers INTERFACE parley_${dependency}_headers)
+  endforeach()
+
+  add_library(parley_${name} OBJECT ${arg_SOURCES})
+  set_target_properties(parley_${name} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_link_libraries(parley_${name} PRIVATE parley_build_flags parley_${name}_headers ${arg_PRIVATE_LINK})
+
+  list(TRANSFORM arg_PUBLIC_HEADERS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  set_property(GLOBAL APPEND PROPERTY PARLEY_MODULES ${name})
+  set_property(GLOBAL APPEND PROPERTY PARLEY_PUBLIC_HEADERS ${arg_PUBLIC_HEADERS})
+endfunction()

@@ -1,0 +1,17 @@
+# Options of the build. A subproject gets neither tests nor programs nor a changed global setting.
+option(PARLEY_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(PARLEY_BUILD_BENCH "Build parley-bench and the micro-benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(PARLEY_BUILD_TOOLS "Build parley-run" ${PROJECT_IS_TOP_LEVEL})
+option(PARLEY_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
+option(PARLEY_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
+option(PARLEY_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(PARLEY_WITH_OPENSSL "Authenticate TCP connections with OpenSSL; without it only loopback is accepted" ON)
+set(PARLEY_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()

@@ -1,0 +1,36 @@
+# parley_test(unit_tcp SOURCES a_test.cc [MODULES transport/tcp ...] [LINK extra::lib] [LABELS unit] [TIMEOUT 60]
+#             [PROCESSORS 2] [ARGS ...] [RUN_SERIAL])
+# One GoogleTest program, one CTest entry per program. MODULES names the module folders whose objects are linked;
+# without it the whole library is. TIMEOUT is in seconds, for the release preset. PROCESSORS is how many busy
+# processes or threads the test keeps, so that CTest does not run others beside it.
+set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
+
+function(parley_test name)
+  cmake_parse_arguments(arg "RUN_SERIAL" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif()
+  math(EXPR timeout "${arg_TIMEOUT} * ${PARLEY_TEST_TIMEOUT_FACTOR}")
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE parley_build_flags GTest::gtest_main ${arg_LINK})
+  if(arg_MODULES)
+    foreach(module IN LISTS arg_MODULES)
+      string(REPLACE "/" "_" module "${module}")
+      if(TARGET parley_${module})
+        target_link_libraries(${name} PRIVATE parley_${module})
+      endif()
+      target_link_libraries(${name} PRIVATE parley_${module}_headers)
+    endforeach()
+    target_link_libraries(${name} PRIVATE Threads::Threads $<$<BOOL:${PARLEY_WITH_OPENSSL}>:OpenSSL::Crypto>)
+  else()
+    target_link_libraries(${name} PRIVATE parley_internal)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${timeout} LABELS "${arg_LABELS}" PROCESSORS ${arg_PROCESSORS} RUN_SERIAL ${arg_RUN_SERIAL})
+endfunction()

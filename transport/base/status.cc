@@ -1,0 +1,39 @@
+#include "transport/base/status.h"
+
+#include <system_error>
+
+namespace parley::base {
+
+const char* to_string(Code code) noexcept {
+  switch (code) {
+    case Code::ok: return "ok";
+    case Code::in_progress: return "in progress";
+    case Code::again: return "again";
+    case Code::cancelled: return "cancelled";
+    case Code::timed_out: return "timed out";
+    case Code::truncated: return "truncated";
+    case Code::mismatched: return "mismatched";
+    case Code::deadlocked: return "deadlocked";
+    case Code::not_found: return "not found";
+    case Code::invalid_argument: return "invalid argument";
+    case Code::exhausted: return "resources exhausted";
+    case Code::peer_died: return "peer died";
+    case Code::peer_left: return "peer left";
+    case Code::unreachable: return "unreachable";
+    case Code::refused: return "refused";
+    case Code::protocol_violation: return "protocol violation";
+    case Code::io_error: return "i/o error";
+    case Code::aborted: return "aborted";
+    case Code::closed: return "closed";
+  }
+  return "unknown";
+}
+
+std::string Status::describe() const {
+  std::string text = to_string(code_);
+  // system_category().message is thread-safe, strerror is not.
+  if (native_ != 0) text += ": " + std::system_category().message(native_);
+  return text;
+}
+
+}  // namespace parley::base

@@ -1,0 +1,97 @@
+// Progress while nobody waits: a thread that is parked while nothing is pending, looks now and then whether
+// callers poll while something is, and polls and sleeps in their place when they do not.
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+
+#include "transport/base/log.h"
+#include "transport/engine/engine.h"
+
+namespace parley::transport {
+
+using base::Clock;
+using base::Deadline;
+
+namespace {
+
+// Between two looks; overlap starts after two at most.
+constexpr auto look_period = std::chrono::microseconds(400);
+// Looks that find nothing pending before the thread parks: longer than the pause between two messages of a
+// busy program, so that it is not woken for each.
+constexpr int quiet_looks = 50;
+constexpr auto longest_sleep = std::chrono::milliseconds(50);
+
+// A thread that receives none of the program's signals.
+std::unique_ptr<std::thread> start_thread(void (*run)(void*), void* argument) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::unique_ptr<std::thread> thread;
+  try {
+    thread = std::make_unique<std::thread>(run, argument);
+  } catch (const std::system_error& error) {
+    PARLEY_LOG(warn, "engine", "no background progress: ", error.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace
+
+// Called under the lock when an operation was posted whose caller goes away.
+void Engine::activate_background() noexcept {
+  if (!options_.background || background_.load(std::memory_order_relaxed) != Background::parked) return;
+  background_.store(Background::watching, std::memory_order_relaxed);  // the parker's permit orders it
+  if (background_thread_ == nullptr)
+    background_thread_ =
+        start_thread([](void* engine) { static_cast<Engine*>(engine)->background_main(); }, this);
+  background_parker_.unpark();
+}
+
+void Engine::stop_background() noexcept {
+  {
+    lock_.lock();
+    background_.store(Background::stopping, std::memory_order_relaxed);
+    wake_sleeper();
+    lock_.unlock();
+  }
+  background_parker_.unpark();
+  if (background_thread_ != nullptr) background_thread_->join();
+}
+
+void Engine::background_main() noexcept {
+  pthread_setname_np(pthread_self(), "parley");
+  std::uint64_t seen_polls = 0;
+  int quiet_turns = 0;
+  for (;;) {
+    const auto state = background_.load(std::memory_order_relaxed);
+    if (state == Background::stopping) return;
+    background_parker_.park(state == Background::parked ? Deadline::never() : Deadline::after(look_period));
+    lock_.lock();
+    while (background_turn(seen_polls, quiet_turns)) {
+      release_briefly();
+    }
+    lock_.unlock();
+  }
+}
+
+// One look. True: nobody else polls and there is more to do, look again at once.
+bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexcept {
+  if (background_.load(std::memory_order_relaxed) != Background::watching) return false;
+  const bool callers_poll = polling_ || std::exchange(seen_polls, polls_) != polls_;
+  const bool pending = messenger_.live_requests() != 0 || !messenger_.drained();
+  quiet_turns = pending || callers_poll ? 0 : quiet_turns + 1;
+  if (quiet_turns >= quiet_looks) {
+    quiet_turns = 0;
+    background_.store(Background::parked, std::memory_order_relaxed);
+  }
+  if (callers_poll || !pending || asleep_) return false;
+  const auto now = Clock::now();
+  tick(now);
+  if (poll_once(nullptr) == 0) sleep(std::min(now + longest_sleep, next_expiry_));
+  return true;
+}
+
+}  // namespace parley::transport

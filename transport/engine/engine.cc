@@ -1,0 +1,292 @@
+#include "transport/engine/engine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "transport/base/spin.h"
+
+namespace parley::transport {
+
+using base::Clock;
+using base::Deadline;
+
+namespace {
+
+constexpr auto tick_period = std::chrono::milliseconds(5);
+// A sleeper looks at deadlines and at peers that stall at least this often.
+constexpr auto longest_sleep = std::chrono::milliseconds(100);
+// While a poll always finds something, the clock is still read every so many passes.
+constexpr std::uint32_t busy_polls_per_clock = 1024;
+
+}  // namespace
+
+struct Engine::Waiter {
+  base::Parker parker;
+};
+
+Engine::Engine(const EngineOptions& options) : options_(options), messenger_(options.messenger) {}
+
+Engine::~Engine() {
+  leave(std::nullopt, std::chrono::nanoseconds(0));
+  stop_background();
+}
+
+Transport& Engine::add(std::unique_ptr<Transport> transport) {
+  const Held held(*this);
+  if (const base::Status status = transport->start(messenger_); status.failed())
+    throw std::system_error(status.native(), std::system_category(), std::string(transport->name()));
+  transports_.push_back(std::move(transport));
+  return *transports_.back();
+}
+
+Posted Engine::send(const SendSpec& spec, bool background) {
+  const Held held(*this);
+  const Posted posted = messenger_.send(spec);
+  if (background && (posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch))
+    activate_background();
+  if (posted.request != nullptr) wake_sleeper();
+  return posted;
+}
+
+Posted Engine::receive(const ReceiveSpec& spec, bool background) {
+  const Held held(*this);
+  const Posted posted = messenger_.receive(spec);
+  if (background && posted.request != nullptr && posted.request->state != RequestState::done)
+    activate_background();
+  wake_sleeper();
+  return posted;
+}
+
+// A sleeping poller must look again after another thread has posted something or ended what it waits for.
+void Engine::wake_sleeper() noexcept {
+  if (asleep_) reactor_.ring();
+}
+
+std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
+  messenger_.end_burst();
+  std::size_t events = 0;
+  for (auto& transport : transports_) events += transport->progress(awaited);
+  if (messenger_.wants_pump()) events += messenger_.pump();
+  return events;
+}
+
+void Engine::set_core_per_rank(bool core_per_rank) {
+  const Held held(*this);
+  core_per_rank_ = core_per_rank;
+}
+
+// Takes the lock for the list, so that each entry runs once, and lets it go for the run.
+void Engine::run_deferred() {
+  std::vector<Deferred> due;
+  lock_.lock();
+  due.swap(deferred_);
+  lock_.unlock();
+  for (const Deferred& entry : due) entry.run(entry.argument);
+}
+
+// Lets contenders have the lock and deferred calls run. REQUIRES: the lock is held, and is again afterwards.
+void Engine::release_briefly() {
+  if (lock_.contended()) lock_.yield();
+  if (deferred_.empty()) return;
+  lock_.unlock();
+  run_deferred();
+  lock_.lock();
+}
+
+void Engine::tick(Clock::time_point now) noexcept {
+  if (!asleep_) reactor_.poll();
+  if (now < next_tick_ && now < next_expiry_) return;
+  next_expiry_ = messenger_.tick(now);
+  next_tick_ = now + tick_period;
+}
+
+std::size_t Engine::progress() {
+  const Held held(*this);
+  ++polls_;
+  if (sleep_announced_) {
+    reactor_.cancel_sleep();
+    sleep_announced_ = false;
+  }
+  tick(Clock::now());
+  std::size_t events = poll_once(nullptr);
+  if (events != 0 || asleep_) return events;
+  if (!arm_for_sleep()) return poll_once(nullptr);
+  sleep_announced_ = true;
+  return 0;
+}
+
+Endpoint* Engine::awaited_endpoint(std::span<Request* const> requests) noexcept {
+  for (const Request* request : requests)
+    if (request->state != RequestState::done)
+      return request->peer != nullptr ? request->peer->endpoint : nullptr;
+  return nullptr;
+}
+
+bool Engine::wait_any(std::span<Request* const> requests, std::chrono::nanoseconds timeout) {
+  const auto one_ended = [requests] {
+    return std::any_of(requests.begin(), requests.end(),
+                       [](const Request* request) { return request->state == RequestState::done; });
+  };
+  return wait_for(condition_of(one_ended), requests, timeout);
+}
+
+bool Engine::wait_for(WaitCondition condition, std::span<Request* const> requests,
+                      std::chrono::nanoseconds timeout) {
+  const Held held(*this);
+  Watch watch{.requests = requests, .timeout = timeout, .idle = IdlePolicy(core_per_rank_)};
+  bool holds = condition.holds();
+  while (!holds) {
+    const bool in_time = polling_ ? park(watch) : poll_until(condition, watch);
+    holds = condition.holds();
+    if (!in_time) break;
+  }
+  if (!polling_) hand_over();
+  return holds;
+}
+
+// The poller's loop. True: the condition may hold; false: timed out.
+bool Engine::poll_until(WaitCondition condition, Watch& watch) {
+  polling_ = true;
+  Endpoint* awaited = awaited_endpoint(watch.requests);
+  bool in_time = true;
+  for (std::uint32_t busy_polls = 0; in_time;) {
+    ++polls_;
+    const std::size_t events = poll_once(awaited);
+    if (events != 0) {
+      if (condition.holds()) break;
+      awaited = awaited_endpoint(watch.requests);  // links may have come or gone
+      watch.idle.reset();
+      watch.idle_since = {};
+      if (++busy_polls % busy_polls_per_clock == 0) {
+        read_clock(watch);
+        in_time = !timed_out(watch);
+      }
+    } else {
+      in_time = rest(watch);
+    }
+    if (lock_.contended() || !deferred_.empty()) release_briefly();
+    // Others had the lock, or a deadline was looked at: what we wait for may have ended without an event.
+    if (condition.holds()) break;
+    if (events == 0) awaited = awaited_endpoint(watch.requests);
+  }
+  polling_ = false;
+  hand_over();
+  return in_time;
+}
+
+// After a poll that found nothing. False: timed out.
+bool Engine::rest(Watch& watch) {
+  switch (watch.idle.next(watch.now - watch.idle_since)) {
+    case IdlePolicy::Step::poll: base::cpu_relax(); return true;
+    case IdlePolicy::Step::clock: read_clock(watch); return !timed_out(watch);
+    case IdlePolicy::Step::yield:
+      lock_.unlock();
+      sched_yield();
+      lock_.lock();
+      return true;
+    case IdlePolicy::Step::sleep: break;
+  }
+  read_clock(watch);
+  if (timed_out(watch)) return false;
+  auto until = std::min(watch.now + longest_sleep, next_expiry_);
+  if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
+  sleep(until);
+  return true;
+}
+
+void Engine::read_clock(Watch& watch) noexcept {
+  watch.now = Clock::now();
+  if (watch.started.time_since_epoch().count() == 0) watch.started = watch.now;
+  if (watch.idle_since.time_since_epoch().count() == 0) watch.idle_since = watch.now;
+  tick(watch.now);
+  look_for_deadlock(watch);
+}
+
+bool Engine::timed_out(const Watch& watch) const noexcept {
+  return watch.now - watch.started >= watch.timeout;
+}
+
+// True: every transport will wake the reactor, which has been told of the sleep.
+bool Engine::arm_for_sleep() noexcept {
+  reactor_.announce_sleep();
+  for (auto& transport : transports_) {
+    if (transport->arm()) continue;
+    reactor_.cancel_sleep();
+    return false;
+  }
+  return true;
+}
+
+void Engine::sleep(Clock::time_point until) {
+  if (asleep_) {  // the background thread sleeps for us: have it leave, and poll meanwhile
+    reactor_.ring();
+    lock_.yield();
+    return;
+  }
+  sleep_announced_ = false;
+  if (!arm_for_sleep()) return;
+  asleep_ = true;
+  lock_.unlock();
+  reactor_.sleep(Deadline::at(until));
+  lock_.lock();
+  asleep_ = false;
+}
+
+// Somebody else polls: sleep until an operation ends or the poller hands over. False: timed out.
+bool Engine::park(Watch& watch) {
+  Waiter waiter;
+  waiters_.push_back(&waiter);
+  for (Request* request : watch.requests) request->waiter = &waiter.parker;
+  const auto now = Clock::now();
+  if (watch.started.time_since_epoch().count() == 0) watch.started = now;
+  // Conditions without requests have nobody to wake for them.
+  const bool woken_by_end = !watch.requests.empty();
+  auto deadline = woken_by_end ? Deadline::never() : Deadline::at(now + longest_sleep);
+  if (watch.timeout < Clock::time_point::max() - watch.started)
+    deadline = earliest(deadline, Deadline::at(watch.started + watch.timeout));
+  lock_.unlock();
+  waiter.parker.park(deadline);
+  lock_.lock();
+  waiters_.remove(&waiter);
+  for (Request* request : watch.requests) request->waiter = nullptr;
+  watch.now = Clock::now();
+  return !timed_out(watch);
+}
+
+// The poller's place is free: the longest waiting thread takes it.
+void Engine::hand_over() noexcept {
+  if (!waiters_.empty()) waiters_.front()->parker.unpark();
+}
+
+void Engine::abort_context(std::uint32_t context, std::string_view reason) {
+  const Held held(*this);
+  messenger_.abort_context(context, options_.messenger.self, reason);
+  wake_sleeper();
+}
+
+std::size_t Engine::leave(std::optional<std::uint32_t> culprit, std::chrono::nanoseconds linger) {
+  const Deadline deadline = Deadline::after(linger);
+  {
+    const Held held(*this);
+    if (left_) return 0;
+    left_ = true;
+  }
+  const auto sent = [](const Messenger& m) { return m.drained() && m.live_sends() == 0; };
+  std::size_t undelivered = 0;
+  if (!culprit && !wait_until(sent, deadline.remaining()))
+    undelivered = locked([](Messenger& messenger) { return messenger.live_sends(); });
+  locked([culprit](Messenger& messenger) { messenger.leave(culprit); });
+  const auto drained = [](const Messenger& m) { return m.drained(); };
+  wait_until(drained, deadline.remaining());
+
+  const Held held(*this);
+  for (auto& transport : transports_) transport->close();
+  for (auto& transport : transports_)
+    while (transport->progress(nullptr) != 0) {
+    }
+  return undelivered;
+}
+
+}  // namespace parley::transport

@@ -1,0 +1,215 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "transport/base/deadline.h"
+#include "transport/base/fork_guard.h"
+#include "transport/base/parker.h"
+#include "transport/engine/engine_lock.h"
+#include "transport/engine/idle_policy.h"
+#include "transport/engine/thread_census.h"
+#include "transport/interface/transport.h"
+#include "transport/protocol/messenger.h"
+#include "transport/socket/reactor.h"
+
+namespace parley::transport {
+
+struct EngineOptions {
+  MessengerOptions messenger;
+  bool background = true;  // whether pending operations advance while nobody waits
+};
+
+// What a wait() waits for, without an allocation: a function and its argument.
+struct WaitCondition {
+  bool (*check)(const void*);
+  const void* argument;
+  [[nodiscard]] bool holds() const { return check(argument); }
+};
+
+// REQUIRES: `condition`, callable without arguments, outlives the result.
+template <typename Condition>
+WaitCondition condition_of(const Condition& condition) {
+  return {[](const void* argument) -> bool { return (*static_cast<const Condition*>(argument))(); },
+          &condition};
+}
+
+// The progress engine of a rank: owns the reactor, the transports, the messenger and the one lock, and
+// decides who polls, who sleeps, and when.
+//
+// Progress. One thread at a time is the poller: it polls the transports under the lock, lets contenders in
+// between, and sleeps in the reactor with the lock released. Other waiting threads sleep on parkers of their
+// own and are woken when their operation ends, or to become the poller. When operations are pending and
+// nobody polls, a background thread does; it sleeps otherwise.
+//
+// Invariants: (1) messenger and transports are touched by the holder of the lock only; (2) at most one thread
+// is inside Reactor::sleep() (`asleep_`), and handlers that run there only enqueue; (3) while threads wait,
+// one of them is the poller or has been woken to become it. Thread-safety: all public methods but add() may
+// be called from any thread.
+class Engine {
+ public:
+  explicit Engine(const EngineOptions& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Starts the transport. Throws what start() throws, or SystemError. Before the first operation only.
+  Transport& add(std::unique_ptr<Transport> transport);
+  [[nodiscard]] socket::Reactor& reactor() noexcept { return reactor_; }
+
+  // Posts an operation. `background`: its caller may not come back soon, so it advances by itself.
+  Posted send(const SendSpec& spec, bool background);
+  Posted receive(const ReceiveSpec& spec, bool background);
+  // Several steps on the messenger under the lock. `action` must not block or throw.
+  template <typename Action>
+  auto locked(Action&& action) {
+    const Held held(*this);
+    const SleeperAlarm alarm(*this);
+    return action(messenger_);
+  }
+
+  // Polls or sleeps until one of the requests has ended. False: `timeout` passed first, nothing has changed.
+  bool wait_any(std::span<Request* const> requests, std::chrono::nanoseconds timeout);
+  bool wait(Request& request, std::chrono::nanoseconds timeout) {
+    Request* one = &request;
+    return wait_any({&one, 1}, timeout);
+  }
+  // The same for any condition on the messenger; it is checked under the lock after every event.
+  template <typename Condition>
+  bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout) {
+    const auto holds = [&] { return condition(messenger_); };
+    return wait_for(condition_of(holds), {}, timeout);
+  }
+
+  // One look at the network, without waiting. Arms the reactor when it found nothing, so that
+  // reactor().descriptor() turns readable with the next event.
+  std::size_t progress();
+
+  // Has `run(argument)` called soon, on whichever thread makes progress, with the lock not held. For what
+  // follows the end of a request. REQUIRES: the lock is held (Request::on_done, locked()). `run` must not
+  // throw.
+  void defer(void (*run)(void* argument), void* argument) { deferred_.push_back({run, argument}); }
+
+  // Whether this host has a core for each of the job's ranks on it; decides how waits wait. At first: yes.
+  void set_core_per_rank(bool core_per_rank);
+
+  // Ends everything in a context with `reason`, everywhere. Waiters return at once.
+  void abort_context(std::uint32_t context, std::string_view reason);
+
+  // Delivers what was sent, says goodbye and closes all links, within `linger`. Returns how many requests and
+  // links were not done by then. Idempotent.
+  std::size_t leave(std::optional<std::uint32_t> culprit, std::chrono::nanoseconds linger);
+
+  // Whether this object was carried into a forked child, where nothing of it may be used.
+  [[nodiscard]] bool in_forked_child() const noexcept { return fork_guard_.in_child(); }
+
+ private:
+  struct Waiter;
+  class Held {  // the lock, and a seat in the census of threads
+   public:
+    explicit Held(Engine& engine) : engine_(engine) {
+      engine.census_.enter();
+      engine.lock_.lock();
+    }
+    ~Held() {
+      const bool deferred = !engine_.deferred_.empty();
+      engine_.lock_.unlock();
+      if (deferred) engine_.run_deferred();
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+   private:
+    Engine& engine_;
+  };
+
+  // Whoever sleeps for this rank looks again after another thread has done something.
+  struct SleeperAlarm {
+    explicit SleeperAlarm(Engine& owner) : engine(owner) {}
+    ~SleeperAlarm() { engine.wake_sleeper(); }
+    SleeperAlarm(const SleeperAlarm&) = delete;
+    SleeperAlarm& operator=(const SleeperAlarm&) = delete;
+    Engine& engine;
+  };
+
+  // What a waiting thread carries from pass to pass.
+  struct Watch {
+    std::span<Request* const> requests;
+    std::chrono::nanoseconds timeout;
+    IdlePolicy idle;
+    base::Clock::time_point started{};     // zero until the clock is first read
+    base::Clock::time_point idle_since{};  // the same, since the last event
+    base::Clock::time_point now{};
+    std::optional<base::Clock::time_point> stall_told{};
+  };
+
+  bool wait_for(WaitCondition condition, std::span<Request* const> requests,
+                std::chrono::nanoseconds timeout);
+  bool poll_until(WaitCondition condition, Watch& watch);
+  bool rest(Watch& watch);
+  bool park(Watch& watch);
+  void hand_over() noexcept;
+  std::size_t poll_once(Endpoint* awaited) noexcept;
+  static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
+  void read_clock(Watch& watch) noexcept;
+  bool timed_out(const Watch& watch) const noexcept;
+  void tick(base::Clock::time_point now) noexcept;
+  bool arm_for_sleep() noexcept;
+  void sleep(base::Clock::time_point until);
+  void wake_sleeper() noexcept;
+  void run_deferred();
+  void release_briefly();
+  void look_for_deadlock(Watch& watch) noexcept;
+
+  void activate_background() noexcept;
+  void stop_background() noexcept;
+  void background_main() noexcept;
+  bool background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexcept;
+
+  const EngineOptions options_;
+  const base::ForkGuard fork_guard_;
+  socket::Reactor reactor_;
+  EngineLock lock_;
+  ThreadCensus census_;
+
+  // Below: under the lock.
+  Messenger messenger_;
+  std::vector<std::unique_ptr<Transport>> transports_;
+  bool polling_ = false;                 // some thread is the poller
+  bool asleep_ = false;                  // some thread is inside reactor_.sleep()
+  bool sleep_announced_ = false;         // progress() armed the reactor for a user's event loop
+  std::list<Waiter*> waiters_;           // oldest first
+  std::uint64_t polls_ = 0;              // passes made by callers
+  base::Clock::time_point next_tick_{};  // when deadlines are looked at again
+  base::Clock::time_point next_expiry_ = base::Clock::time_point::max();
+  bool core_per_rank_ = true;
+  bool left_ = false;
+  struct Deferred {
+    void (*run)(void*);
+    void* argument;
+  };
+  std::vector<Deferred> deferred_;
+
+  // The background thread; see background.cc.
+  enum class Background : std::uint8_t {
+    parked,    // nothing is pending; sleeps until activate_background()
+    watching,  // something is pending; looks every now and then whether somebody polls
+    stopping,
+  };
+  std::atomic<Background> background_{Background::parked};
+  base::Parker background_parker_;
+  std::unique_ptr<std::thread> background_thread_;
+};
+
+}  // namespace parley::transport

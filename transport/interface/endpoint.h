@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+
+#include "transport/base/memory_ref.h"
+#include "transport/base/status.h"
+#include "transport/interface/completion.h"
+#include "transport/interface/packet.h"
+
+namespace parley::transport {
+
+// An ordered, reliable, full-duplex packet link to one process.
+// Thread-safety: none; all calls come from whoever drives the owning Transport.
+// Ownership: of the transport; valid from on_link() to the end of on_closed().
+class Endpoint {
+ public:
+  // How soon a packet shall leave.
+  enum class Urgency : unsigned char {
+    now,    // before try_send() returns, if the link is free
+    batch,  // may be held back, to leave with others at the next flush() or progress()
+  };
+
+  virtual ~Endpoint() = default;
+
+  // Posts one packet. Packets arrive whole and in the order in which they were posted.
+  //   ok           taken, and the payload may be reused now; `done` is not called
+  //   in_progress  taken, the payload is read until done->fn runs
+  //   again        nothing taken (no room, a large packet is still leaving); on_writable() follows
+  //   peer scope   the link is dead, nothing taken; on_closed() follows or has run
+  // REQUIRES: payload.bytes == header.payload_bytes <= max_payload_bytes; done != nullptr if there is a
+  // payload beyond copy_limit_bytes(). Cost: no lock, no heap allocation, at most one system call.
+  virtual base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+                                Urgency urgency) noexcept = 0;
+
+  // Payloads up to this many bytes never answer `in_progress`.
+  [[nodiscard]] virtual std::size_t copy_limit_bytes() const noexcept = 0;
+
+  // Sends what `batch` held back.
+  virtual void flush() noexcept = 0;
+
+  // Whether everything taken has left this process (has reached the kernel or the peer).
+  [[nodiscard]] virtual bool drained() const noexcept = 0;
+
+  // Ends the link without blocking: unsent packets are dropped, completions run with `cancelled`, and
+  // on_closed() follows from the next progress().
+  virtual void close() noexcept = 0;
+
+  void* user = nullptr;  // the sink's own record of this peer: no look-up per packet
+};
+
+}  // namespace parley::transport

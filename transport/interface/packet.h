@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace parley::transport {
+
+// What a packet asks of its receiver. Fields that a kind does not name are 0.
+enum class PacketKind : std::uint8_t {
+  // Messages: context, tag, type_code and message_bytes describe them; these two are matched.
+
+  // A whole message as payload. id: the sender's request if it wants an ack, else 0.
+  eager = 1,
+  // A message too large, or without credit, for eager. id: the sender's request; payload: none, or the RemoteKey
+  // under which a mover finds the data.
+  offer = 2,
+
+  // The course of one message. Request numbers are those that the addressee gave out itself, but for `revoke`.
+
+  // "Send what you offered." id: request of the offer; tag: the receive's request; message_bytes: how many bytes
+  // are wanted, 0 when the receive has ended without them.
+  grant = 3,
+  // A piece of a granted message. id: the receive's request; tag: offset of the piece in bytes.
+  data = 4,
+  // An eager message that asked for it was matched. id: request of the message.
+  ack = 5,
+  // An offer is taken back. id: the sender's request, as in the offer.
+  revoke = 6,
+  // A grant came too late, its offer is gone. id: the receive's request.
+  revoked = 7,
+
+  // Between two processes.
+
+  // Brings credit only.
+  credit = 8,
+  // `context` was aborted. payload: the reason as text.
+  abort = 9,
+  // The sender has waited long for this process. context, tag, type_code, message_bytes: for what; id: StallBits.
+  stall = 10,
+  // The last `stall` no longer holds.
+  resume = 11,
+  // The sender leaves, nothing follows. id: 0 in good order, else 1 + the number of the process whose failure
+  // made it leave.
+  goodbye = 12,
+};
+
+// PacketHeader::id of a `stall`.
+enum StallBits : std::uint32_t {
+  stall_of_send = 1,
+  stall_of_receive = 2,
+  stall_is_deadlock = 4,  // the receiver of this packet waits for its sender, too: neither will ever end
+};
+
+// In front of every packet on every transport: half a cache line, little endian, no padding.
+struct PacketHeader {
+  PacketKind kind{};
+  std::uint8_t type_code = 0;       // element type of the message; opaque here, compared by the receiver
+  std::uint16_t credits = 0;        // eager credit handed back to the receiver of this packet, in units
+  std::uint32_t context = 0;        // matching: group
+  std::int64_t tag = 0;             // matching: tag; else by kind
+  std::uint32_t payload_bytes = 0;  // bytes that follow this header
+  std::uint32_t id = 0;             // a request of one side, by kind
+  std::uint64_t message_bytes = 0;  // whole message (eager, offer), wanted bytes (grant)
+};
+static_assert(sizeof(PacketHeader) == 32 && std::is_trivially_copyable_v<PacketHeader>);
+
+// No packet carries more than this; a longer message travels as several `data` packets, so that small
+// messages pass between the pieces.
+inline constexpr std::uint32_t max_payload_bytes = 1U << 20;
+
+}  // namespace parley::transport

@@ -1,0 +1,323 @@
+// What Messenger makes of packets that arrive.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "transport/base/log.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+
+namespace {
+
+bool types_agree(std::uint8_t a, std::uint8_t b) noexcept {
+  return a == b || a == untyped || b == untyped;
+}
+
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes != 0) std::memcpy(to, from, bytes);  // memcpy from nullptr is undefined even for 0 bytes
+}
+
+}  // namespace
+
+void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
+                          std::span<const std::byte> payload) noexcept {
+  auto* known = static_cast<Peer*>(endpoint.user);
+  if (known == nullptr) return;
+  Peer& peer = *known;
+  peer.credit_units += header.credits;
+  switch (header.kind) {
+    case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
+    case PacketKind::offer: return handle_offer(peer, header);
+    case PacketKind::grant: return handle_grant(peer, header);
+    case PacketKind::data: return handle_data(peer, header, payload);
+    case PacketKind::ack:
+      if (Request* request = ids_.find(header.id); request != nullptr && request->peer == &peer) {
+        if (request->state == RequestState::offered) complete(*request, {});
+        request->synchronous = false;  // still leaving: complete when it has left
+      }
+      return;
+    case PacketKind::revoke: return handle_revoke(peer, header);
+    case PacketKind::revoked: return handle_revoked(peer, header);
+    case PacketKind::credit: return;
+    case PacketKind::abort:
+      return abort_context(header.context, peer.number,
+                           {reinterpret_cast<const char*>(payload.data()), payload.size()});
+    case PacketKind::stall:
+      if ((header.id & stall_is_deadlock) != 0) peer.deadlocked = peer.told_about;
+      peer.told_us.valid = true;
+      peer.told_us.is_send = (header.id & stall_of_send) != 0;
+      peer.told_us.type_code = header.type_code;
+      peer.told_us.envelope = {header.context, peer.number, header.tag};
+      peer.told_us.message_bytes = header.message_bytes;
+      peer.told_us.since = std::chrono::steady_clock::now();
+      return;
+    case PacketKind::resume: peer.told_us.valid = false; return;
+    case PacketKind::goodbye: return handle_goodbye(peer, header);
+  }
+  violate(peer, "unknown packet kind");
+}
+
+base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& header) noexcept {
+  auto* known = static_cast<Peer*>(endpoint.user);
+  if (known != nullptr) {
+    Peer& peer = *known;
+    if (header.kind == PacketKind::eager) {
+      const Envelope envelope{header.context, peer.number, header.tag};
+      if (PostedReceive* posted = matcher_.match_arrival(envelope); posted != nullptr) {
+        auto& request = static_cast<Request&>(*posted);
+        request.state = RequestState::moving;
+        request.ending = describe_match(request, peer, envelope, header.type_code, header.message_bytes);
+        peer.landing_request = &request;
+        if (!request.ending.failed()) return {request.data, request.capacity_bytes};
+      }
+    } else if (header.kind == PacketKind::data) {
+      if (Request* request = data_target(peer, header); request != nullptr) {
+        peer.landing_request = request;
+        return {request->data + header.tag, header.payload_bytes};
+      }
+    }
+    peer.landing_buffer = buffers_.take(header.payload_bytes);
+    peer.landing_bytes = header.payload_bytes;
+    if (peer.landing_buffer != nullptr) return {peer.landing_buffer, header.payload_bytes};
+    violate(peer, "out of memory for an unexpected message");
+  }
+  // Nobody will look at what lands here: the link is closing.
+  static std::byte nowhere[max_payload_bytes];
+  return {nowhere, sizeof(nowhere)};
+}
+
+void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexcept {
+  auto* known = static_cast<Peer*>(endpoint.user);
+  if (known == nullptr) return;
+  Peer& peer = *known;
+  Request* request = std::exchange(peer.landing_request, nullptr);
+  std::byte* buffer = std::exchange(peer.landing_buffer, nullptr);
+  if (request != nullptr && header.kind == PacketKind::eager) {
+    peer.credit_units += header.credits;
+    owe(peer, header.payload_bytes);
+    acknowledge(*request, peer, header.id);
+    complete(*request, {});
+  } else if (request != nullptr) {
+    peer.credit_units += header.credits;
+    piece_landed(*request, header.payload_bytes);
+  } else if (buffer != nullptr && header.kind == PacketKind::eager) {
+    peer.credit_units += header.credits;
+    handle_eager(peer, header, {buffer, header.payload_bytes}, buffer);
+    buffer = nullptr;  // adopted or given back
+  } else if (buffer != nullptr) {
+    on_packet(endpoint, header, {buffer, header.payload_bytes});
+  }
+  if (buffer != nullptr) buffers_.give(buffer, header.payload_bytes);
+}
+
+// Fills in what a matched receive now knows. A failure: the message does not fit it.
+Status Messenger::describe_match(Request& request, Peer& peer, const Envelope& envelope,
+                                 std::uint8_t type_code, std::size_t message_bytes) const noexcept {
+  request.peer = &peer;
+  request.envelope = envelope;
+  request.remote_type_code = type_code;
+  request.message_bytes = message_bytes;
+  if (!types_agree(request.type_code, type_code)) return Code::mismatched;
+  if (message_bytes > request.capacity_bytes) return Code::truncated;
+  return {};
+}
+
+void Messenger::owe(Peer& peer, std::size_t payload_bytes) noexcept {
+  peer.owed_units += credit_units(payload_bytes);
+  if (peer.owed_units >= credit_return_units && peer.endpoint != nullptr && !peer.blocked)
+    send_controls(peer);
+}
+
+// A whole eager message. `adoptable`: its payload is this pool buffer, which goes to the message or back.
+void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+                             std::byte* adoptable) noexcept {
+  const Envelope envelope{header.context, peer.number, header.tag};
+  PostedReceive* posted = matcher_.match_arrival(envelope);
+  if (posted == nullptr) return keep(peer, header, payload, adoptable);
+  auto& request = static_cast<Request&>(*posted);
+  const Status status = describe_match(request, peer, envelope, header.type_code, payload.size());
+  if (status.ok()) copy_bytes(request.data, payload.data(), payload.size());
+  if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
+  owe(peer, payload.size());
+  acknowledge(request, peer, header.id);
+  complete(request, status);
+}
+
+// An eager message that nobody has asked for yet.
+void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+                     std::byte* adoptable) noexcept {
+  Unexpected* message = nullptr;
+  try {
+    message = messages_.create();
+  } catch (const std::bad_alloc&) {
+    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
+    return violate(peer, "out of memory for an unexpected message");
+  }
+  message->peer = &peer;
+  message->envelope = {header.context, peer.number, header.tag};
+  message->type_code = header.type_code;
+  message->message_bytes = header.message_bytes;
+  message->remote_id = header.id;
+  if (header.kind == PacketKind::offer) {
+    message->state = UnexpectedState::offered;
+  } else if (adoptable != nullptr) {
+    message->payload = adoptable;
+  } else {
+    const bool small = payload.size() <= message->small.size();
+    message->payload = small ? message->small.data() : buffers_.take(payload.size());
+    if (message->payload == nullptr) {
+      messages_.destroy(message);
+      return violate(peer, "out of memory for an unexpected message");
+    }
+    copy_bytes(message->payload, payload.data(), payload.size());
+  }
+  matcher_.keep(*message);
+}
+
+void Messenger::handle_offer(Peer& peer, const PacketHeader& header) noexcept {
+  const Envelope envelope{header.context, peer.number, header.tag};
+  PostedReceive* posted = matcher_.match_arrival(envelope);
+  if (posted == nullptr) return keep(peer, header, {}, nullptr);
+  auto& request = static_cast<Request&>(*posted);
+  request.ending = describe_match(request, peer, envelope, header.type_code, header.message_bytes);
+  accept_offer(request, peer, header.id);
+}
+
+// A posted or new receive gets a message that waited.
+void Messenger::take_arrival(Request& request, Unexpected& message) noexcept {
+  Peer& peer = *message.peer;
+  const Status status =
+      describe_match(request, peer, message.envelope, message.type_code, message.message_bytes);
+  if (message.state == UnexpectedState::offered) {
+    request.ending = status;
+    const std::uint32_t remote_id = message.remote_id;
+    dispose(message);
+    return accept_offer(request, peer, remote_id);
+  }
+  if (status.ok()) copy_bytes(request.data, message.payload, message.message_bytes);
+  owe(peer, message.message_bytes);
+  acknowledge(request, peer, message.remote_id);
+  dispose(message);
+  complete(request, status);
+}
+
+// Asks for the data of an offer; a receive that cannot take them, or needs none, asks for 0 bytes and ends.
+void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_id) noexcept {
+  request.state = RequestState::moving;
+  request.remote_id = remote_id;
+  request.granted_bytes = request.ending.failed() ? 0 : request.message_bytes;
+  if (request.granted_bytes != 0 && (request.id = ids_.add(request)) == 0) {
+    request.ending = Code::exhausted;
+    request.granted_bytes = 0;
+  }
+  enqueue(peer, request, Errand::grant);
+  if (request.granted_bytes == 0) complete(request, request.ending);
+  if (!peer.blocked) drive(peer);
+}
+
+// Tells the sender of a synchronous eager message that it was matched.
+void Messenger::acknowledge(Request& request, Peer& peer, std::uint32_t remote_id) noexcept {
+  if (remote_id == 0 || peer.endpoint == nullptr) return;
+  request.remote_id = remote_id;
+  enqueue(peer, request, Errand::ack);
+  if (!peer.blocked) drive(peer);
+}
+
+void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
+  Request* request = ids_.find(header.id);
+  const auto receive_id = static_cast<std::uint32_t>(header.tag);
+  const bool valid = request != nullptr && request->peer == &peer && request->kind == RequestKind::send &&
+                     request->state == RequestState::offered;
+  if (!valid) {
+    // The offer was revoked while the grant was on its way.
+    if (header.message_bytes == 0) return;
+    peer.revoked_ids.push_back(receive_id);
+    if (!peer.blocked) drive(peer);
+    return;
+  }
+  if (header.message_bytes == 0) return complete(*request, {});
+  request->state = RequestState::streaming;
+  request->remote_id = receive_id;
+  request->granted_bytes = std::min<std::size_t>(header.message_bytes, request->message_bytes);
+  request->moved_bytes = 0;
+  peer.streams.push_back(*request);
+  if (!peer.blocked) drive(peer);
+}
+
+// The receive that a piece belongs to. Null: it has ended (its group was aborted), or the peer is wrong.
+Request* Messenger::data_target(Peer& peer, const PacketHeader& header) noexcept {
+  Request* request = ids_.find(header.id);
+  if (request == nullptr) return nullptr;
+  const auto offset = static_cast<std::uint64_t>(header.tag);
+  const bool valid = request->peer == &peer && request->kind == RequestKind::receive &&
+                     request->state == RequestState::moving && offset == request->moved_bytes &&
+                     header.payload_bytes <= request->granted_bytes - request->moved_bytes;
+  if (!valid) violate(peer, "data that no receive expects");
+  return valid ? request : nullptr;
+}
+
+void Messenger::handle_data(Peer& peer, const PacketHeader& header,
+                            std::span<const std::byte> payload) noexcept {
+  Request* request = data_target(peer, header);
+  if (request == nullptr) return;
+  copy_bytes(request->data + request->moved_bytes, payload.data(), payload.size());
+  piece_landed(*request, payload.size());
+}
+
+void Messenger::piece_landed(Request& request, std::size_t bytes) noexcept {
+  request.moved_bytes += bytes;
+  if (request.ending.failed() || request.moved_bytes == request.granted_bytes) complete(request, {});
+}
+
+void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
+  Unexpected* found = nullptr;
+  matcher_.visit_arrivals([&](const Arrival& arrival) {
+    const auto& message = static_cast<const Unexpected&>(arrival);
+    if (message.peer == &peer && message.state == UnexpectedState::offered && message.remote_id == header.id)
+      found = const_cast<Unexpected*>(&message);
+  });
+  if (found == nullptr) return;  // granted meanwhile: the sender answers the grant with `revoked`
+  matcher_.take(*found);
+  dispose(*found);
+}
+
+// Our grant came too late: the receive goes back to its place and waits for another message.
+void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept {
+  Request* request = ids_.find(header.id);
+  if (request == nullptr || request->peer != &peer || request->state != RequestState::moving) return;
+  ids_.remove(std::exchange(request->id, 0));
+  if (request->ending.failed()) return complete(*request, {});
+  request->state = RequestState::posted;
+  request->message_bytes = request->moved_bytes = request->granted_bytes = 0;
+  if (request->pattern.source == any_source) request->peer = nullptr;
+  if (Arrival* arrival = matcher_.repost(*request); arrival != nullptr)
+    take_arrival(*request, static_cast<Unexpected&>(*arrival));
+}
+
+void Messenger::handle_goodbye(Peer& peer, const PacketHeader& header) noexcept {
+  peer.state = PeerState::left;
+  peer.reason = Code::peer_left;
+  if (header.id != 0 && header.id - 1 < peers_.size()) {
+    peer.culprit = header.id - 1;
+    peer.reason = Code::peer_died;
+  }
+  fail_peer(peer, peer.reason, peer.culprit);
+}
+
+// The peer broke the protocol, or we cannot keep up our side of it: this link ends, the others go on.
+void Messenger::violate(Peer& peer, const char* what) noexcept {
+  PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": ", what);
+  if (peer.endpoint != nullptr) peer.endpoint->close();
+}
+
+void Messenger::dispose(Unexpected& message) noexcept {
+  if (message.payload != nullptr && !message.is_small())
+    buffers_.give(message.payload, message.message_bytes);
+  messages_.destroy(&message);
+}
+
+}  // namespace parley::transport

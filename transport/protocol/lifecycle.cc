@@ -1,0 +1,298 @@
+// How Messenger's receives begin, and how every request ends.
+#include <algorithm>
+#include <utility>
+
+#include "transport/base/log.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+
+namespace {
+// How long an aborted operation may wait for the piece that is on the link right now, before the link is
+// closed.
+constexpr auto abort_grace = std::chrono::milliseconds(40);
+}  // namespace
+
+Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
+  if (abort_record(spec.pattern.context) != nullptr) return {Code::aborted};
+  Request* request = new_request(RequestKind::receive);
+  if (request == nullptr) return {Code::exhausted};
+  request->pattern = spec.pattern;
+  request->type_code = spec.type_code;
+  request->data = spec.data;
+  request->capacity_bytes = spec.capacity_bytes;
+  request->timeout = spec.timeout;
+  request->state = RequestState::posted;
+  if (spec.pattern.source != any_source) request->peer = peers_[spec.pattern.source].get();
+  if (Arrival* arrival = matcher_.post(*request); arrival != nullptr) {
+    take_arrival(*request, static_cast<Unexpected&>(*arrival));
+  } else if (const Status obstacle = receive_obstacle(spec.pattern); obstacle.failed()) {
+    // Messages that came before the peer went down are delivered; others will not come.
+    if (request->peer == nullptr && unacknowledged_) request->peer = peers_[*unacknowledged_].get();
+    matcher_.unpost(*request);
+    complete(*request, obstacle);
+  }
+  return {Code::in_progress, request};
+}
+
+Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
+  if (abort_record(pattern.context) != nullptr) return Code::aborted;
+  if (pattern.source != any_source) {
+    const Peer& peer = *peers_[pattern.source];
+    return peer.state == PeerState::left || peer.state == PeerState::down ? peer.reason : Status();
+  }
+  return unacknowledged_ ? peers_[*unacknowledged_]->reason : Status();
+}
+
+Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept {
+  Request* request = new_request(RequestKind::receive);
+  if (request == nullptr) return {Code::exhausted};
+  request->pattern = spec.pattern;
+  request->type_code = spec.type_code;
+  request->data = spec.data;
+  request->capacity_bytes = spec.capacity_bytes;
+  request->timeout = spec.timeout;
+  message.held = false;
+  if (message.state == UnexpectedState::offered && message.peer->endpoint == nullptr) {
+    request->peer = message.peer;
+    const Status reason = message.peer->reason;
+    dispose(message);
+    complete(*request, reason);
+  } else {
+    take_arrival(*request, message);
+  }
+  return {Code::in_progress, request};
+}
+
+void Messenger::put_back(Unexpected& message) noexcept {
+  message.held = false;
+  if (message.state == UnexpectedState::offered && message.peer->endpoint == nullptr) return dispose(message);
+  if (PostedReceive* posted = matcher_.put_back(message); posted != nullptr)
+    take_arrival(static_cast<Request&>(*posted), message);
+}
+
+Request* Messenger::new_request(RequestKind kind) noexcept {
+  try {
+    Request* request = requests_.create();
+    request->kind = kind;
+    request->owner = this;
+    live_.push_back(*request);
+    ++live_count_;
+    if (kind == RequestKind::send) ++live_send_count_;
+    return request;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void Messenger::complete(Request& request, Status status) noexcept {
+  request.status = request.ending.failed() ? request.ending : status;
+  request.state = RequestState::done;
+  if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
+  base::IntrusiveList<Request, LiveTag>::remove(request);
+  --live_count_;
+  if (request.kind == RequestKind::send) --live_send_count_;
+  if (request.peer != nullptr && request.peer->told_about == &request) {
+    request.peer->told_about = nullptr;
+    request.peer->resume_wanted = unsettled_ = true;
+  }
+  if (request.peer != nullptr && request.peer->deadlocked == &request) request.peer->deadlocked = nullptr;
+  if (request.waiter != nullptr) request.waiter->unpark();
+  if (request.on_done != nullptr) request.on_done(request);
+  finish_errand(request);
+}
+
+// Frees a request that has ended, was released, and waits in no outbox.
+void Messenger::finish_errand(Request& request) noexcept {
+  using Outbox = base::IntrusiveList<Request, OutboxTag>;
+  if (request.state == RequestState::done && request.released && !Outbox::is_linked(request))
+    requests_.destroy(&request);
+}
+
+void Messenger::release(Request& request) noexcept {
+  request.released = true;
+  request.waiter = nullptr;
+  finish_errand(request);
+}
+
+bool Messenger::cancel(Request& request, Status reason) noexcept {
+  const bool ended = try_end(request, reason);
+  settle();
+  return ended;
+}
+
+// Ends a request whose buffer is not in use. Sends nothing and frees nothing but this request, so that loops
+// over the live requests may call it; settle() follows.
+bool Messenger::try_end(Request& request, Status reason) noexcept {
+  switch (request.state) {
+    case RequestState::posted: matcher_.unpost(request); break;
+    case RequestState::queued:
+    case RequestState::offered: withdraw(request); break;
+    case RequestState::leaving:
+    case RequestState::streaming:
+    case RequestState::moving:
+    case RequestState::done: return false;
+  }
+  complete(request, reason);
+  return true;
+}
+
+// Takes a send back that the peer has not granted; its data never leave.
+void Messenger::withdraw(Request& request) noexcept {
+  using Outbox = base::IntrusiveList<Request, OutboxTag>;
+  Peer& peer = *request.peer;
+  if (Outbox::is_linked(request)) {
+    Outbox::remove(request);
+  } else if (request.id != 0 && peer.endpoint != nullptr) {
+    peer.revoke_ids.push_back(request.id);
+    unsettled_ = true;
+  }
+}
+
+// Does what loops over the live requests left to do: links to close, controls to send.
+void Messenger::settle() noexcept {
+  if (!std::exchange(unsettled_, false)) return;
+  for (auto& peer : peers_) {
+    if (peer->endpoint == nullptr) continue;
+    if (std::exchange(peer->close_wanted, false))
+      peer->endpoint->close();
+    else if (!peer->blocked)
+      drive(*peer);
+  }
+}
+
+void Messenger::expire(Request& request) noexcept {
+  if (try_end(request, Code::timed_out)) return;
+  // The buffer is in use, and the peer goes on using the link as if nothing had happened: end the link, so
+  // that the buffer is never touched after its operation has ended.
+  request.ending = Code::timed_out;
+  request.peer->close_wanted = unsettled_ = true;
+}
+
+std::chrono::steady_clock::time_point Messenger::tick(std::chrono::steady_clock::time_point now) noexcept {
+  auto next_expiry = std::chrono::steady_clock::time_point::max();
+  for (Request* request = live_.front(); request != nullptr;) {
+    Request* next = live_.next(*request);
+    if (request->started.time_since_epoch().count() == 0) request->started = now;
+    const auto left = request->timeout - (now - request->started);
+    if (!request->ending.failed() && left.count() <= 0)
+      expire(*request);
+    else if (!request->ending.failed() && left < next_expiry - now)
+      next_expiry = now + left;
+    request = next;
+  }
+  if (ending_ && now >= abort_grace_) {
+    ending_ = false;
+    for (Request* request = live_.front(); request != nullptr; request = live_.next(*request))
+      if (request->ending.code() == Code::aborted) request->peer->close_wanted = unsettled_ = true;
+  }
+  settle();
+  return ending_ ? std::min(next_expiry, abort_grace_) : next_expiry;
+}
+
+// Ends a request now, or as soon as its buffer is no longer in use.
+void Messenger::end_when_safe(Request& request, Status status) noexcept {
+  using Stream = base::IntrusiveList<Request, StreamTag>;
+  if (try_end(request, status)) return;
+  if (request.state == RequestState::streaming && !request.piece_out) {
+    Stream::remove(request);
+    return complete(request, status);
+  }
+  const bool between_pieces =
+      request.state == RequestState::moving && request.peer->landing_request != &request;
+  if (between_pieces) {  // those that still come find no receive and are dropped
+    using Outbox = base::IntrusiveList<Request, OutboxTag>;
+    if (Outbox::is_linked(request)) Outbox::remove(request);
+    return complete(request, status);
+  }
+  request.ending = status;
+  ending_ = true;
+}
+
+void Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept {
+  const auto [record, is_new] =
+      aborts_.try_emplace(context, AbortRecord{by, std::string(reason.substr(0, 512))});
+  if (!is_new) return;
+  abort_grace_ = std::chrono::steady_clock::now() + abort_grace;
+  for (Request* request = live_.front(); request != nullptr;) {
+    Request* next = live_.next(*request);
+    const bool is_send = request->kind == RequestKind::send;
+    const std::uint32_t of = is_send ? request->envelope.context : request->pattern.context;
+    if (of == context && !request->ending.failed()) end_when_safe(*request, Code::aborted);
+    request = next;
+  }
+  if (by == options_.self) {
+    for (auto& peer : peers_)
+      if (peer->endpoint != nullptr && peer->number != options_.self) peer->abort_contexts.push_back(context);
+  }
+  unsettled_ = true;
+  settle();
+}
+
+// Ends everything that needs this peer. Its unmatched messages stay: they were sent in good order.
+void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noexcept {
+  const bool is_news = peer.reason.ok() || peer.state == PeerState::left;
+  if (peer.state != PeerState::left || peer.endpoint == nullptr) peer.state = PeerState::down;
+  if (peer.reason.ok()) {
+    peer.reason = status;
+    peer.culprit = culprit;
+  }
+  if (is_news && status.code() != Code::peer_left && !first_casualty_) first_casualty_ = culprit;
+  if (peer.landing_buffer != nullptr && peer.endpoint == nullptr)
+    buffers_.give(std::exchange(peer.landing_buffer, nullptr), peer.landing_bytes);
+  if (peer.endpoint == nullptr) peer.landing_request = nullptr;
+  peer.told_us.valid = false;
+
+  using Outbox = base::IntrusiveList<Request, OutboxTag>;
+  using Stream = base::IntrusiveList<Request, StreamTag>;
+  while (Request* request = peer.outbox.front()) {
+    Outbox::remove(*request);
+    if (request->state == RequestState::done)
+      finish_errand(*request);
+    else
+      complete(*request, status);
+  }
+  for (Request* request = live_.front(); request != nullptr;) {
+    Request* next = live_.next(*request);
+    // While the link is up (a goodbye came) it may still read or write a buffer; on_closed() ends those.
+    const bool in_use =
+        request->state == RequestState::leaving || request->piece_out || peer.landing_request == request;
+    if (request->peer == &peer && !(in_use && peer.endpoint != nullptr)) {
+      if (request->state == RequestState::posted) matcher_.unpost(*request);
+      if (Stream::is_linked(*request)) Stream::remove(*request);
+      complete(*request, status);
+    }
+    request = next;
+  }
+  if (status.code() != Code::peer_left) fail_any_source(status, peer);
+  // Offers of a process that is gone lead nowhere.
+  std::vector<Unexpected*> offers;
+  matcher_.visit_arrivals([&](const Arrival& arrival) {
+    const auto& message = static_cast<const Unexpected&>(arrival);
+    if (message.peer == &peer && message.state == UnexpectedState::offered)
+      offers.push_back(const_cast<Unexpected*>(&message));
+  });
+  for (Unexpected* offer : offers) {
+    matcher_.take(*offer);
+    dispose(*offer);
+  }
+}
+
+void Messenger::fail_any_source(Status status, Peer& peer) noexcept {
+  unacknowledged_ = peer.number;
+  for (Request* request = live_.front(); request != nullptr;) {
+    Request* next = live_.next(*request);
+    if (request->kind == RequestKind::receive && request->state == RequestState::posted &&
+        request->pattern.source == any_source) {
+      matcher_.unpost(*request);
+      request->peer = &peer;
+      complete(*request, status);
+    }
+    request = next;
+  }
+}
+
+}  // namespace parley::transport

@@ -1,0 +1,142 @@
+#include "transport/protocol/messenger.h"
+
+#include <utility>
+
+#include "transport/base/log.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+
+Messenger::Messenger(const MessengerOptions& options) : options_(options) {
+  peers_.reserve(options.peer_count);
+  for (std::uint32_t number = 0; number < options.peer_count; ++number) {
+    peers_.push_back(std::make_unique<Peer>());
+    peers_.back()->number = peers_.back()->culprit = number;
+  }
+  unreachable_.resize(options.peer_count);
+}
+
+Messenger::~Messenger() {
+  for (auto& peer : peers_)
+    if (peer->landing_buffer != nullptr) buffers_.give(peer->landing_buffer, peer->landing_bytes);
+  std::vector<Unexpected*> unmatched;
+  matcher_.visit_arrivals([&](const Arrival& arrival) {
+    unmatched.push_back(const_cast<Unexpected*>(static_cast<const Unexpected*>(&arrival)));
+  });
+  for (Unexpected* message : unmatched) {
+    matcher_.take(*message);
+    dispose(*message);
+  }
+}
+
+void Messenger::on_link(PeerId number, Endpoint& endpoint) noexcept {
+  if (number >= peers_.size() || peers_[number]->state != PeerState::expected) {
+    PARLEY_LOG(warn, "p2p", "closing a second link to rank ", number);
+    endpoint.user = nullptr;
+    endpoint.close();
+    return;
+  }
+  Peer& peer = *peers_[number];
+  peer.state = PeerState::up;
+  peer.endpoint = &endpoint;
+  endpoint.user = &peer;
+  drive(peer);
+}
+
+void Messenger::on_unreachable(PeerId number, Status status, std::string_view why) noexcept {
+  if (number >= peers_.size() || peers_[number]->state != PeerState::expected) return;
+  unreachable_[number] = why;
+  fail_peer(*peers_[number], status, number);
+}
+
+void Messenger::on_writable(Endpoint& endpoint) noexcept {
+  if (auto* peer = static_cast<Peer*>(endpoint.user); peer != nullptr) drive(*peer);
+}
+
+void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
+  auto* peer = static_cast<Peer*>(endpoint.user);
+  if (peer == nullptr || peer->endpoint != &endpoint) return;
+  peer->endpoint = nullptr;
+  if (peer->state == PeerState::left)
+    reason = peer->reason;
+  else if (reason.code() == Code::io_error)
+    reason = Status(Code::peer_died, reason.native());
+  fail_peer(*peer, reason, peer->culprit);
+}
+
+void Messenger::acknowledge_failures() noexcept {
+  unacknowledged_.reset();
+}
+
+const AbortRecord* Messenger::abort_record(std::uint32_t context) const noexcept {
+  const auto found = aborts_.find(context);
+  return found == aborts_.end() ? nullptr : &found->second;
+}
+
+Unexpected* Messenger::peek(const Pattern& pattern) noexcept {
+  return static_cast<Unexpected*>(matcher_.find(pattern));
+}
+
+void Messenger::hold(Unexpected& message) noexcept {
+  matcher_.take(message);
+  message.held = true;
+}
+
+void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit) {
+  matcher_.visit_arrivals([&](const Arrival& arrival) {
+    if (arrival.envelope.context == context) visit(static_cast<const Unexpected&>(arrival));
+  });
+}
+
+void Messenger::leave(std::optional<std::uint32_t> culprit) noexcept {
+  for (auto& peer : peers_) {
+    if (peer->goodbye_wanted || peer->endpoint == nullptr || peer->number == options_.self) continue;
+    peer->goodbye_wanted = true;
+    peer->goodbye_culprit = culprit;
+    if (!peer->blocked) drive(*peer);
+  }
+}
+
+bool Messenger::drained() const noexcept {
+  for (const auto& peer : peers_) {
+    if (peer->endpoint == nullptr) continue;
+    if (!peer->outbox.empty() || !peer->streams.empty() || !peer->endpoint->drained()) return false;
+    if (peer->goodbye_wanted && !peer->goodbye_sent) return false;
+  }
+  return true;
+}
+
+void Messenger::tell_stall(const Request& request) noexcept {
+  Peer& peer = *request.peer;
+  const bool is_send = request.kind == RequestKind::send;
+  peer.stall = {.kind = PacketKind::stall, .type_code = request.type_code};
+  peer.stall.context = is_send ? request.envelope.context : request.pattern.context;
+  peer.stall.tag = is_send ? request.envelope.tag : request.pattern.tag;
+  peer.stall.message_bytes = request.capacity_bytes;
+  peer.stall.id = is_send ? stall_of_send : stall_of_receive;
+  peer.told_about = &request;
+  peer.stall_wanted = unsettled_ = true;
+  settle();
+}
+
+void Messenger::declare_deadlock(Request& request) noexcept {
+  request.peer->stall.id |= stall_is_deadlock;
+  request.peer->stall_wanted = true;
+  if (request.peer->endpoint != nullptr && !request.peer->blocked) drive(*request.peer);
+  cancel(request, Code::deadlocked);
+}
+
+std::size_t Messenger::pump() noexcept {
+  yielded_ = false;
+  std::size_t driven = 0;
+  for (auto& peer : peers_) {
+    if (!std::exchange(peer->yielded, false) || peer->blocked) continue;
+    drive(*peer);
+    ++driven;
+  }
+  return driven;
+}
+
+}  // namespace parley::transport

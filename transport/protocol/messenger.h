@@ -1,0 +1,223 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "transport/base/slab_pool.h"
+#include "transport/interface/sink.h"
+#include "transport/match/matcher.h"
+#include "transport/protocol/buffer_pool.h"
+#include "transport/protocol/id_table.h"
+#include "transport/protocol/peer.h"
+#include "transport/protocol/request.h"
+#include "transport/protocol/unexpected.h"
+
+namespace parley::transport {
+
+struct MessengerOptions {
+  std::uint32_t self = 0;        // our number
+  std::uint32_t peer_count = 1;  // processes, ourselves included; their numbers are 0 to peer_count - 1
+  std::size_t eager_limit_bytes = 64 * 1024;  // larger messages are offered; at most max_payload_bytes
+  std::size_t piece_bytes = 512 * 1024;       // of a granted message, at most max_payload_bytes
+};
+
+struct SendSpec {
+  std::uint32_t destination = 0;
+  std::uint32_t context = 0;
+  std::int64_t tag = 0;
+  std::uint8_t type_code = untyped;
+  const std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  bool synchronous = false;
+  std::chrono::nanoseconds timeout{};
+  Endpoint::Urgency urgency = Endpoint::Urgency::now;
+};
+
+struct ReceiveSpec {
+  Pattern pattern;
+  std::uint8_t type_code = untyped;
+  std::byte* data = nullptr;
+  std::size_t capacity_bytes = 0;
+  std::chrono::nanoseconds timeout{};
+};
+
+// What a send or receive call came to. No request: it is complete (a send's only way to be so) or failed.
+struct Posted {
+  base::Status status;
+  Request* request = nullptr;
+};
+
+// Why a context was aborted.
+struct AbortRecord {
+  std::uint32_t by = 0;  // process
+  std::string reason;
+};
+
+// The message protocol over ordered links: matching, eager and offered messages, credit, cancelling, failure
+// of peers. It moves nothing by itself: transports deliver to it as PacketSink, and it answers with
+// try_send().
+//
+// Invariants: (1) a request is in exactly one of {an outbox, `streams`, the matcher, none of them};
+// (2) messages to one peer enter its link in the order of the send calls; (3) a buffer is touched only in the
+// states that RequestState names; (4) no link is ever left unread.
+// Thread-safety: none; the engine's lock. Cost: an eager message makes no allocation and at most one
+// try_send().
+class Messenger final : public PacketSink {
+ public:
+  explicit Messenger(const MessengerOptions& options);
+  ~Messenger();
+  Messenger(const Messenger&) = delete;
+  Messenger& operator=(const Messenger&) = delete;
+
+  Posted send(const SendSpec& spec) noexcept;
+  Posted receive(const ReceiveSpec& spec) noexcept;
+
+  // Takes back a posted receive or a send that its receiver has not granted; the request then ends with
+  // `reason`. False: the buffer is in use or the request has ended.
+  bool cancel(Request& request, base::Status reason) noexcept;
+  // The caller will not touch the request again; it is freed now or when it ends.
+  void release(Request& request) noexcept;
+
+  // Why no message can come for this pattern any more; ok if one can.
+  [[nodiscard]] base::Status receive_obstacle(const Pattern& pattern) const noexcept;
+
+  // The oldest message that `pattern` accepts: peek leaves it, hold takes it out of matching.
+  Unexpected* peek(const Pattern& pattern) noexcept;
+  void hold(Unexpected& message) noexcept;
+  void put_back(Unexpected& message) noexcept;
+  // Receives a held message, which is then gone.
+  Posted receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept;
+
+  // Ends everything in a context, here and, unless `by` is another process, at all peers.
+  void abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept;
+  [[nodiscard]] const AbortRecord* abort_record(std::uint32_t context) const noexcept;
+
+  // Ends what is past its deadline; returns when the next one expires. Called every few milliseconds while
+  // somebody waits or something is pending.
+  std::chrono::steady_clock::time_point tick(std::chrono::steady_clock::time_point now) noexcept;
+
+  // Large sends leave a few pieces at a time; whether some have more to send right away, and sending them.
+  [[nodiscard]] bool wants_pump() const noexcept { return yielded_; }
+  std::size_t pump() noexcept;
+
+  // Says goodbye to every peer once its outbox and streams are empty. `culprit`: the process whose failure
+  // makes us leave, or nothing in good order.
+  void leave(std::optional<std::uint32_t> culprit) noexcept;
+  // Whether all that was sent, goodbyes included, has left this process.
+  [[nodiscard]] bool drained() const noexcept;
+  // A burst is what is sent between two looks at the network: its first message to a peer leaves at once,
+  // those that may be batched follow with the next flush. Called at each look.
+  void end_burst() noexcept { ++burst_; }
+
+  // Any-source receives fail once a possible sender is down; from here on the present failures are known.
+  void acknowledge_failures() noexcept;
+
+  // Tells the peer of a pending request that we wait for it; that we no longer do is told by itself.
+  void tell_stall(const Request& request) noexcept;
+  // Ends a request with `deadlocked`, and tells its peer, which waits for us, to do the same.
+  void declare_deadlock(Request& request) noexcept;
+
+  [[nodiscard]] Peer& peer(std::uint32_t number) noexcept { return *peers_[number]; }
+  [[nodiscard]] const MessengerOptions& options() const noexcept { return options_; }
+  // Operations that have not ended, and the sends among them.
+  [[nodiscard]] std::size_t live_requests() const noexcept { return live_count_; }
+  [[nodiscard]] std::size_t live_sends() const noexcept { return live_send_count_; }
+  // The first peer that died, if any: the root cause of what follows.
+  [[nodiscard]] std::optional<std::uint32_t> first_casualty() const noexcept { return first_casualty_; }
+  // Unmatched messages of a context, oldest first, for error texts.
+  void visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit);
+  [[nodiscard]] const std::string& unreachable_reason(std::uint32_t number) const noexcept {
+    return unreachable_[number];
+  }
+
+  // PacketSink
+  void on_link(PeerId number, Endpoint& endpoint) noexcept override;
+  void on_unreachable(PeerId number, base::Status status, std::string_view why) noexcept override;
+  void on_packet(Endpoint& endpoint, const PacketHeader& header,
+                 std::span<const std::byte> payload) noexcept override;
+  base::MemoryRef on_header(Endpoint& endpoint, const PacketHeader& header) noexcept override;
+  void on_landed(Endpoint& endpoint, const PacketHeader& header) noexcept override;
+  void on_writable(Endpoint& endpoint) noexcept override;
+  void on_closed(Endpoint& endpoint, base::Status reason) noexcept override;
+
+ private:
+  // outbound.cc
+  bool transmit(Peer& peer, PacketHeader header, const std::byte* payload, Completion* done,
+                Endpoint::Urgency urgency, base::Status& outcome) noexcept;
+  void drive(Peer& peer) noexcept;
+  bool send_controls(Peer& peer) noexcept;
+  bool run_errand(Peer& peer, Request& request) noexcept;
+  bool run_send_errand(Peer& peer, Request& request, Endpoint::Urgency urgency) noexcept;
+  bool send_piece(Peer& peer, Request& request) noexcept;
+  void enqueue(Peer& peer, Request& request, Errand errand) noexcept;
+  bool wants_eager(const Peer& peer, std::size_t bytes) const noexcept;
+  static void on_payload_read(Completion& completion, base::Status status) noexcept;
+  void payload_read(Request& request, base::Status status) noexcept;
+
+  // inbound.cc
+  void handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+                    std::byte* adoptable) noexcept;
+  void handle_offer(Peer& peer, const PacketHeader& header) noexcept;
+  void handle_grant(Peer& peer, const PacketHeader& header) noexcept;
+  void handle_data(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
+  void handle_revoke(Peer& peer, const PacketHeader& header) noexcept;
+  void handle_revoked(Peer& peer, const PacketHeader& header) noexcept;
+  void handle_goodbye(Peer& peer, const PacketHeader& header) noexcept;
+  void piece_landed(Request& request, std::size_t bytes) noexcept;
+  Request* data_target(Peer& peer, const PacketHeader& header) noexcept;
+  void keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+            std::byte* adoptable) noexcept;
+  void take_arrival(Request& request, Unexpected& message) noexcept;
+  void accept_offer(Request& request, Peer& peer, std::uint32_t remote_id) noexcept;
+  base::Status describe_match(Request& request, Peer& peer, const Envelope& envelope, std::uint8_t type_code,
+                              std::size_t message_bytes) const noexcept;
+  void acknowledge(Request& request, Peer& peer, std::uint32_t remote_id) noexcept;
+  void owe(Peer& peer, std::size_t payload_bytes) noexcept;
+  void dispose(Unexpected& message) noexcept;
+  void violate(Peer& peer, const char* what) noexcept;
+
+  // lifecycle.cc
+  Request* new_request(RequestKind kind) noexcept;
+  void complete(Request& request, base::Status status) noexcept;
+  void finish_errand(Request& request) noexcept;
+  void expire(Request& request) noexcept;
+  bool try_end(Request& request, base::Status reason) noexcept;
+  void withdraw(Request& request) noexcept;
+  void settle() noexcept;
+  void end_when_safe(Request& request, base::Status status) noexcept;
+  void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
+  void fail_any_source(base::Status status, Peer& peer) noexcept;
+
+  MessengerOptions options_;
+  Matcher matcher_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<std::string> unreachable_;
+
+  base::SlabPool<Request> requests_;
+  base::SlabPool<Unexpected> messages_;
+  BufferPool buffers_;
+  IdTable<Request> ids_;
+  base::IntrusiveList<Request, LiveTag> live_;  // not done
+  std::size_t live_count_ = 0;
+  std::size_t live_send_count_ = 0;
+
+  std::uint64_t burst_ = 1;
+
+  std::unordered_map<std::uint32_t, AbortRecord> aborts_;
+  std::optional<std::uint32_t> first_casualty_;
+  std::optional<std::uint32_t> unacknowledged_;          // a peer that went down since acknowledge_failures()
+  std::chrono::steady_clock::time_point abort_grace_{};  // when links that still use an aborted buffer close
+  bool ending_ = false;                                  // some request has `ending` set by an abort
+  bool unsettled_ = false;                               // settle() has something to do
+  bool yielded_ = false;                                 // pump() has something to do
+};
+
+}  // namespace parley::transport

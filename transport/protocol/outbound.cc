@@ -1,0 +1,254 @@
+// What Messenger sends: messages, offers, pieces, and the controls between two processes.
+#include <algorithm>
+#include <utility>
+
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+using Urgency = Endpoint::Urgency;
+
+namespace {
+// A receiver as fast as we are never blocks the link; others want the lock and the core now and then.
+constexpr int pieces_per_turn = 4;
+}  // namespace
+
+Posted Messenger::send(const SendSpec& spec) noexcept {
+  Peer& peer = *peers_[spec.destination];
+  if (peer.state == PeerState::left || peer.state == PeerState::down) return {peer.reason};
+  if (abort_record(spec.context) != nullptr) return {Code::aborted};
+
+  const Urgency urgency = peer.burst == burst_ ? spec.urgency : Urgency::now;
+  peer.burst = burst_;
+
+  // The short way: nothing waits before it, the link copies it, and no request is needed.
+  const bool eager = wants_eager(peer, spec.bytes);
+  const bool in_turn = peer.endpoint != nullptr && !peer.blocked && peer.outbox.empty();
+  if (eager && in_turn && !spec.synchronous && spec.bytes <= peer.endpoint->copy_limit_bytes()) {
+    PacketHeader header{.kind = PacketKind::eager, .type_code = spec.type_code, .context = spec.context};
+    header.tag = spec.tag;
+    header.payload_bytes = static_cast<std::uint32_t>(spec.bytes);
+    header.message_bytes = spec.bytes;
+    Status outcome;
+    if (transmit(peer, header, spec.data, nullptr, urgency, outcome)) {
+      peer.credit_units -= credit_units(spec.bytes);
+      return {};
+    }
+    if (outcome.failed()) return {outcome};
+  }
+
+  Request* request = new_request(RequestKind::send);
+  if (request == nullptr) return {Code::exhausted};
+  request->peer = &peer;
+  request->envelope = {spec.context, options_.self, spec.tag};
+  request->type_code = spec.type_code;
+  request->data = const_cast<std::byte*>(spec.data);  // a send only reads it
+  request->capacity_bytes = request->message_bytes = spec.bytes;
+  request->synchronous = spec.synchronous;
+  request->timeout = spec.timeout;
+  if (!eager || spec.synchronous) {
+    request->id = ids_.add(*request);
+    if (request->id == 0) {
+      complete(*request, Code::exhausted);
+      release(*request);
+      return {Code::exhausted};
+    }
+  }
+  const Errand errand = eager ? Errand::eager : Errand::offer;
+  request->errand = errand;
+  if (!in_turn || !run_send_errand(peer, *request, urgency)) enqueue(peer, *request, errand);
+  return {Code::in_progress, request};
+}
+
+bool Messenger::wants_eager(const Peer& peer, std::size_t bytes) const noexcept {
+  return bytes <= options_.eager_limit_bytes && credit_units(bytes) <= peer.credit_units;
+}
+
+// Hands one packet to the link, with the credit we owe. True: taken. False: `outcome` is `again` or a
+// failure.
+bool Messenger::transmit(Peer& peer, PacketHeader header, const std::byte* payload, Completion* done,
+                         Urgency urgency, Status& outcome) noexcept {
+  header.credits = static_cast<std::uint16_t>(peer.owed_units);
+  outcome = peer.endpoint->try_send(header, {payload, header.payload_bytes}, done, urgency);
+  if (outcome.ok() || outcome.code() == Code::in_progress) {
+    peer.owed_units = 0;
+    return true;
+  }
+  peer.blocked = outcome.code() == Code::again;
+  return false;
+}
+
+void Messenger::enqueue(Peer& peer, Request& request, Errand errand) noexcept {
+  request.errand = errand;
+  peer.outbox.push_back(request);
+}
+
+// Sends all that waits for this peer, as far as the link takes it: controls, the outbox in order, then
+// pieces.
+void Messenger::drive(Peer& peer) noexcept {
+  if (peer.endpoint == nullptr || peer.goodbye_sent) return;
+  peer.blocked = false;
+  if (!send_controls(peer)) return;
+  while (Request* request = peer.outbox.front()) {
+    if (!run_errand(peer, *request)) return;
+  }
+  for (int pieces = 0; Request* request = peer.streams.front(); ++pieces) {
+    if (pieces == pieces_per_turn) {
+      peer.yielded = yielded_ = true;
+      return;
+    }
+    if (request->piece_out || !send_piece(peer, *request)) return;
+  }
+  if (!peer.goodbye_wanted) return;
+  PacketHeader header{.kind = PacketKind::goodbye};
+  header.id = peer.goodbye_culprit ? *peer.goodbye_culprit + 1 : 0;
+  Status outcome;
+  peer.goodbye_sent = transmit(peer, header, nullptr, nullptr, Urgency::now, outcome);
+}
+
+bool Messenger::send_controls(Peer& peer) noexcept {
+  Status outcome;
+  const auto send_control = [&](PacketHeader header, const std::byte* payload = nullptr) {
+    return transmit(peer, header, payload, nullptr, Urgency::now, outcome);
+  };
+  while (!peer.abort_contexts.empty()) {
+    PacketHeader header{.kind = PacketKind::abort, .context = peer.abort_contexts.front()};
+    const std::string& reason = aborts_[header.context].reason;
+    header.payload_bytes = static_cast<std::uint32_t>(reason.size());
+    if (!send_control(header, reinterpret_cast<const std::byte*>(reason.data()))) return false;
+    peer.abort_contexts.erase(peer.abort_contexts.begin());
+  }
+  const auto send_ids = [&](PacketKind kind, std::vector<std::uint32_t>& ids) {
+    while (!ids.empty()) {
+      PacketHeader header{.kind = kind};
+      header.id = ids.back();
+      if (!send_control(header)) return false;
+      ids.pop_back();
+    }
+    return true;
+  };
+  if (!send_ids(PacketKind::revoke, peer.revoke_ids) || !send_ids(PacketKind::revoked, peer.revoked_ids))
+    return false;
+  if (peer.stall_wanted) {
+    if (!send_control(peer.stall)) return false;
+    peer.stall_wanted = false;
+  }
+  if (peer.resume_wanted) {
+    if (!send_control({.kind = PacketKind::resume})) return false;
+    peer.resume_wanted = false;
+  }
+  if (peer.owed_units >= credit_return_units && !send_control({.kind = PacketKind::credit})) return false;
+  return true;
+}
+
+// The first of the outbox. False: the link takes no more.
+bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
+  if (request.kind == RequestKind::send) {
+    // Credit may have come or gone while it waited; its place in the order stays.
+    if (request.errand == Errand::offer || !wants_eager(peer, request.message_bytes)) {
+      request.errand = Errand::offer;
+      if (request.id == 0 && (request.id = ids_.add(request)) == 0) {
+        base::IntrusiveList<Request, OutboxTag>::remove(request);
+        complete(request, Code::exhausted);
+        return true;
+      }
+    }
+    if (!run_send_errand(peer, request, Urgency::batch)) return false;
+    base::IntrusiveList<Request, OutboxTag>::remove(request);
+    if (request.state == RequestState::done) finish_errand(request);
+    return true;
+  }
+  PacketHeader header{.kind = request.errand == Errand::grant ? PacketKind::grant : PacketKind::ack};
+  header.id = request.remote_id;
+  if (request.errand == Errand::grant) {
+    header.tag = request.id;
+    header.message_bytes = request.granted_bytes;
+  }
+  Status outcome;
+  if (!transmit(peer, header, nullptr, nullptr, Urgency::now, outcome)) return false;
+  base::IntrusiveList<Request, OutboxTag>::remove(request);
+  finish_errand(request);
+  return true;
+}
+
+// Sends the message or its offer. True: taken, and the request has its next state.
+bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) noexcept {
+  const bool eager = request.errand == Errand::eager;
+  PacketHeader header{.kind = eager ? PacketKind::eager : PacketKind::offer, .type_code = request.type_code};
+  header.context = request.envelope.context;
+  header.tag = request.envelope.tag;
+  header.id = request.id;
+  header.message_bytes = request.message_bytes;
+  header.payload_bytes = eager ? static_cast<std::uint32_t>(request.message_bytes) : 0;
+  Status outcome;
+  request.fn = on_payload_read;
+  if (!transmit(peer, header, eager ? request.data : nullptr, &request, urgency, outcome)) return false;
+  request.errand = Errand::none;
+  if (eager) peer.credit_units -= credit_units(request.message_bytes);
+  if (outcome.code() == Code::in_progress) {
+    request.state = RequestState::leaving;
+  } else if (!eager || request.synchronous) {
+    request.state = RequestState::offered;
+  } else {
+    complete(request, {});
+  }
+  return true;
+}
+
+// The next piece of a granted send. False: the link takes no more, or still reads this piece.
+bool Messenger::send_piece(Peer& peer, Request& request) noexcept {
+  const std::size_t left = request.granted_bytes - request.moved_bytes;
+  const std::size_t bytes = std::min(left, options_.piece_bytes);
+  PacketHeader header{.kind = PacketKind::data};
+  header.tag = static_cast<std::int64_t>(request.moved_bytes);
+  header.id = request.remote_id;
+  header.payload_bytes = static_cast<std::uint32_t>(bytes);
+  Status outcome;
+  request.fn = on_payload_read;
+  if (!transmit(peer, header, request.data + request.moved_bytes, &request, Urgency::now, outcome))
+    return false;
+  request.moved_bytes += bytes;
+  if (outcome.code() == Code::in_progress) {
+    request.piece_out = true;
+    return false;
+  }
+  if (request.moved_bytes == request.granted_bytes) {
+    base::IntrusiveList<Request, StreamTag>::remove(request);
+    complete(request, {});
+  }
+  return true;
+}
+
+void Messenger::on_payload_read(Completion& completion, Status status) noexcept {
+  auto& request = static_cast<Request&>(completion);
+  static_cast<Messenger*>(request.owner)->payload_read(request, status);
+}
+
+// The link no longer reads the payload of this request.
+void Messenger::payload_read(Request& request, Status status) noexcept {
+  Peer& peer = *request.peer;
+  if (!status.ok()) {  // the link has closed; on_closed() follows and ends the request with the reason
+    request.piece_out = false;
+    request.state = RequestState::queued;
+    if (base::IntrusiveList<Request, StreamTag>::is_linked(request))
+      base::IntrusiveList<Request, StreamTag>::remove(request);
+    return;
+  }
+  if (request.state == RequestState::leaving) {
+    if (request.synchronous && !request.ending.failed())
+      request.state = RequestState::offered;
+    else
+      complete(request, {});
+    return;
+  }
+  request.piece_out = false;
+  if (request.moved_bytes == request.granted_bytes || request.ending.failed()) {
+    base::IntrusiveList<Request, StreamTag>::remove(request);
+    complete(request, {});
+  }
+  drive(peer);
+}
+
+}  // namespace parley::transport

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "transport/base/intrusive_list.h"
+#include "transport/base/status.h"
+#include "transport/interface/endpoint.h"
+#include "transport/protocol/credit.h"
+#include "transport/protocol/request.h"
+#include "transport/protocol/unexpected.h"
+
+namespace parley::transport {
+
+enum class PeerState : std::uint8_t {
+  expected,  // no link yet; what is sent waits in the outbox
+  up,        // linked
+  left,      // said goodbye; what it sent before is still delivered
+  down,      // the link is gone
+};
+
+// What a peer has told us it has been waiting for, from us.
+struct StallReport {
+  bool valid = false;
+  bool is_send = false;
+  std::uint8_t type_code = untyped;
+  Envelope envelope;  // context and tag; any_tag possible
+  std::size_t message_bytes = 0;
+  std::chrono::steady_clock::time_point since{};
+};
+
+// One other process (or ourselves), as Messenger sees it.
+struct Peer {
+  std::uint32_t number = 0;
+  PeerState state = PeerState::expected;
+  base::Status reason;        // why it is left or down
+  std::uint32_t culprit = 0;  // whose failure that was: its own number unless its goodbye named another
+
+  Endpoint* endpoint = nullptr;  // while up or left
+  bool blocked = false;          // the link said `again`; on_writable() follows
+  bool yielded = false;          // has pieces to send when others have had their turn
+  std::uint64_t burst = 0;       // the burst in which it was last sent to, see Messenger::end_burst()
+  bool close_wanted = false;     // settle() closes the link
+  bool goodbye_wanted = false;
+  bool goodbye_sent = false;
+  std::optional<std::uint32_t> goodbye_culprit;
+
+  std::int32_t credit_units = eager_window_units;  // what we may still send as eager
+  std::int32_t owed_units = 0;                     // what we have to hand back
+
+  base::IntrusiveList<Request, OutboxTag> outbox;   // in order; before any piece of a stream
+  base::IntrusiveList<Request, StreamTag> streams;  // granted sends
+  std::vector<std::uint32_t> abort_contexts;        // aborts to tell, oldest first
+  std::vector<std::uint32_t> revoke_ids;            // offers to take back
+  std::vector<std::uint32_t> revoked_ids;           // late grants to answer
+
+  // The packet whose payload is landing: straight in a receive's buffer, else in a buffer of the pool.
+  Request* landing_request = nullptr;
+  std::byte* landing_buffer = nullptr;
+  std::size_t landing_bytes = 0;
+
+  StallReport told_us;                  // the peer waits for us
+  const Request* told_about = nullptr;  // we told the peer that we wait for it with this request
+  const Request* deadlocked = nullptr;  // the peer says that this one never ends
+  PacketHeader stall;                   // what to tell
+  bool stall_wanted = false;
+  bool resume_wanted = false;
+};
+
+}  // namespace parley::transport

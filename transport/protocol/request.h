@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/base/intrusive_list.h"
+#include "transport/base/memory_ref.h"
+#include "transport/base/parker.h"
+#include "transport/base/status.h"
+#include "transport/interface/completion.h"
+#include "transport/match/matcher.h"
+
+namespace parley::transport {
+
+struct Peer;
+struct OutboxTag;
+struct StreamTag;
+struct LiveTag;
+
+// Element type that agrees with every other.
+inline constexpr std::uint8_t untyped = 0;
+
+enum class RequestKind : std::uint8_t { send, receive };
+
+// Where an operation stands. The buffer may be touched in `leaving`, `streaming` and `moving` only.
+enum class RequestState : std::uint8_t {
+  queued,     // send: in its peer's outbox, the link had no room
+  leaving,    // send: the link reads the buffer; the message is complete once it has
+  offered,    // send: the peer knows of it and has not matched it
+  streaming,  // send: granted; pieces leave one after the other
+  posted,     // receive: in the matcher
+  moving,     // receive: matched; the payload is landing
+  done,       // `status` is final, the buffer belongs to the caller again
+};
+
+// What a request that waits in an outbox shall send when its turn comes.
+enum class Errand : std::uint8_t { none, eager, offer, grant, ack };
+
+// One send or receive. It embeds everything its course needs (list hooks, completion, control record), so
+// that nothing is allocated on the way. Owned by Messenger's pool; the caller has it until
+// Messenger::release().
+struct Request : PostedReceive,
+                 base::ListHook<OutboxTag>,
+                 base::ListHook<StreamTag>,
+                 base::ListHook<LiveTag>,
+                 Completion {
+  RequestKind kind = RequestKind::send;
+  RequestState state = RequestState::queued;
+  Errand errand = Errand::none;
+  bool synchronous = false;
+  bool released = false;   // the caller has let go; freed at the end
+  bool piece_out = false;  // streaming: the link reads a piece right now
+  std::uint8_t type_code = untyped;
+  std::uint8_t remote_type_code = untyped;  // receive: what the sender said
+
+  base::Status status;
+  base::Status ending;  // decided while the buffer was in use; becomes `status` when it no longer is
+
+  Peer* peer = nullptr;       // send: to whom; receive: from whom, once known
+  Envelope envelope;          // send: own; receive: the message's, once matched
+  std::byte* data = nullptr;  // a send only reads it
+  std::size_t capacity_bytes = 0;
+  std::size_t message_bytes = 0;  // of the whole message, once known
+  std::size_t moved_bytes = 0;
+  std::size_t granted_bytes = 0;
+
+  std::uint32_t id = 0;         // our number on the wire; 0: none given
+  std::uint32_t remote_id = 0;  // the peer's request
+
+  std::chrono::nanoseconds timeout{0};
+  std::chrono::steady_clock::time_point started{};  // zero until the first tick after posting
+
+  base::Parker* waiter = nullptr;                // woken at the end
+  void (*on_done)(Request&) noexcept = nullptr;  // called at the end, engine lock held
+  void* owner = nullptr;                         // the Messenger
+  void* user = nullptr;                          // of the layer above
+};
+
+}  // namespace parley::transport

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/match/matcher.h"
+#include "transport/protocol/request.h"
+
+namespace parley::transport {
+
+// Where a message stands that came before its receive.
+enum class UnexpectedState : std::uint8_t {
+  offered,  // only its offer is here; the data follow a grant
+  landed,   // eager, its payload is here
+};
+
+// A message that came before its receive. Owned by Messenger's pool: in the matcher, or held by a probe.
+struct Unexpected : Arrival {
+  Peer* peer = nullptr;
+  UnexpectedState state = UnexpectedState::landed;
+  bool held = false;  // taken out by a probe
+  std::uint8_t type_code = untyped;
+  std::uint32_t remote_id = 0;  // the sender's request: of the offer, or for the ack
+  std::size_t message_bytes = 0;
+  std::byte* payload = nullptr;  // landed: `small`, or from the buffer pool
+  std::array<std::byte, 128> small;
+
+  [[nodiscard]] bool is_small() const noexcept { return payload == small.data(); }
+};
+
+}  // namespace parley::transport

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "transport/base/deadline.h"
+#include "transport/base/result.h"
+#include "transport/base/unique_fd.h"
+#include "transport/socket/identity.h"
+#include "transport/socket/reactor.h"
+
+namespace parley::socket {
+
+struct DialTarget {
+  std::string host;  // numeric address or name
+  std::uint16_t port = 0;
+};
+
+// Runs on the reactor, exactly once. The socket is as Listener::Handler describes. The failure's status tells
+// `refused` (the handshake was refused: trying again is useless), `timed_out` and `unreachable`; its message
+// names every address tried, the reason of each, and what to do about it.
+using DialHandler = std::function<void(base::Result<base::UniqueFd>)>;
+
+// Resolves, connects and proves who we are, trying every address of the name, and again every 20 to 250 ms
+// while nobody listens there yet, until the deadline.
+// Thread-safety: may be called while another thread sleeps on the reactor.
+void dial(Reactor& reactor, const DialTarget& target, const Identity& identity,
+          const Credentials& credentials, base::Deadline deadline, DialHandler handler);
+
+}  // namespace parley::socket

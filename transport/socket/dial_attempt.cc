@@ -1,0 +1,149 @@
+#include "transport/socket/dial_attempt.h"
+
+#include <asio/error.hpp>
+#include <asio/read.hpp>
+#include <asio/write.hpp>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "transport/socket/read_message.h"
+#include "transport/socket/tcp_socket.h"
+
+namespace parley::socket {
+namespace {
+
+std::string describe(int error) {
+  std::string text = std::system_category().message(error);
+  if (error == ECONNREFUSED) text += " (nothing listens there)";
+  if (error == EHOSTUNREACH || error == ENETUNREACH) text += " (no route to that address)";
+  if (error == EMFILE) text += " (raise the limit by ulimit -n)";
+  return text;
+}
+
+// Worth another try.
+DialAttempt::Outcome failure(int error, std::string reason) {
+  return {.reason = std::move(reason), .error = error};
+}
+
+DialAttempt::Outcome refused(std::string reason) {
+  return {.reason = std::move(reason), .final = true};
+}
+
+}  // namespace
+
+DialAttempt::DialAttempt(asio::io_context& context, const asio::ip::tcp::endpoint& address,
+                         DiallerHandshake handshake)
+    : address_(address), socket_(context), timer_(context), handshake_(std::move(handshake)) {}
+
+void DialAttempt::start(base::Deadline limit, Done done) {
+  done_ = std::move(done);
+  if (auto reason = forbidden(address_.address()); !reason.empty()) return end(refused(std::move(reason)));
+  base::UniqueFd fd = open_tcp(address_.protocol());
+  if (!fd) return end(failure(errno, describe(errno)));
+  tune(fd.get());
+  asio::error_code error;
+  socket_.assign(address_.protocol(), fd.get(), error);
+  if (error) return end(failure(error.value(), error.message()));
+  static_cast<void>(fd.release());
+
+  if (!limit.is_never()) {
+    timer_.expires_at(limit.when());
+    timer_.async_wait([self = shared_from_this()](const asio::error_code& cancelled) {
+      if (!cancelled) self->end(self->overdue());
+    });
+  }
+  socket_.async_connect(address_, [self = shared_from_this()](const asio::error_code& failed) {
+    if (!self->done_) return;
+    if (failed) return self->lose(failed);
+    self->shake_hands();
+  });
+}
+
+void DialAttempt::shake_hands() {
+  if (connected_to_itself(socket_)) {
+    close_at_once(socket_);
+    return end(failure(ECONNREFUSED, describe(ECONNREFUSED)));
+  }
+  limit_silence(socket_);
+  phase_ = Phase::expects_challenge;
+  const auto& hello = handshake_.hello();
+  asio::async_write(socket_, asio::buffer(hello.data(), hello.size()),
+                    [self = shared_from_this()](const asio::error_code& error, std::size_t) {
+                      if (!self->done_) return;
+                      if (error) return self->lose(error);
+                      self->read_challenge();
+                    });
+}
+
+void DialAttempt::read_challenge() {
+  read_message(socket_, challenge_, challenge_magic(),
+               [self = shared_from_this()](const asio::error_code& error) {
+                 if (!self->done_) return;
+                 // What contradicts the magic is no CHALLENGE; the rest of it need not be read to know that.
+                 if (error && error != std::errc::protocol_error) return self->lose(error);
+                 if (const auto refusal = self->handshake_.take_challenge(self->challenge_))
+                   return self->end(refused(explain(*refusal)));
+                 self->send_proof();
+               });
+}
+
+void DialAttempt::send_proof() {
+  phase_ = Phase::expects_welcome;
+  const auto& proof = handshake_.proof();
+  asio::async_write(socket_, asio::buffer(proof.data(), proof.size()),
+                    [self = shared_from_this()](const asio::error_code& error, std::size_t) {
+                      if (!self->done_) return;
+                      if (error) return self->lose(error);
+                      self->read_welcome();
+                    });
+}
+
+void DialAttempt::read_welcome() {
+  asio::async_read(socket_, asio::buffer(welcome_.data(), welcome_.size()),
+                   [self = shared_from_this()](const asio::error_code& error, std::size_t) {
+                     if (!self->done_) return;
+                     if (error) return self->lose(error);
+                     if (const auto refusal = self->handshake_.take_welcome(self->welcome_))
+                       return self->end(refused(explain(*refusal)));
+                     Outcome outcome;
+                     outcome.socket = take_out(self->socket_);
+                     if (!outcome.socket) outcome = failure(EBADF, describe(EBADF));
+                     self->end(std::move(outcome));
+                   });
+}
+
+void DialAttempt::lose(const asio::error_code& error) {
+  if (phase_ == Phase::connecting) {
+    if (error == asio::error::timed_out) return end(overdue());
+    return end(failure(error.value(), describe(error.value())));
+  }
+  // Asio's end of file has no errno.
+  end(failure(error == asio::error::eof ? ECONNRESET : error.value(),
+              "it closed the connection during the handshake"));
+}
+
+DialAttempt::Outcome DialAttempt::overdue() const {
+  auto outcome =
+      failure(ETIMEDOUT, phase_ == Phase::connecting
+                             ? "no answer (a firewall?)"
+                             : "connected, but no answer to the handshake (is that process stopped?)");
+  outcome.answered = false;
+  return outcome;
+}
+
+void DialAttempt::end(Outcome outcome) {
+  if (!done_) return;
+  const Done done = std::exchange(done_, nullptr);
+  close();
+  done(std::move(outcome));
+}
+
+void DialAttempt::close() noexcept {
+  done_ = nullptr;
+  timer_.cancel();
+  asio::error_code ignored;
+  socket_.close(ignored);
+}
+
+}  // namespace parley::socket

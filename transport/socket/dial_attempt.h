@@ -1,0 +1,62 @@
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "transport/base/deadline.h"
+#include "transport/base/unique_fd.h"
+#include "transport/socket/handshake.h"
+
+namespace parley::socket {
+
+// One try at one address: connect and handshake.
+// Thread-safety: everything on the reactor.
+class DialAttempt : public std::enable_shared_from_this<DialAttempt> {
+ public:
+  struct Outcome {
+    base::UniqueFd socket{};  // set: connected and authenticated
+    std::string reason;       // else why not, in words,
+    int error = 0;            // and the errno behind it, if any
+    bool final = false;       // trying again is useless: the handshake was refused by one of the two ends
+    bool answered = true;     // false: not a sign came from the other side in time
+  };
+  using Done = std::function<void(Outcome)>;
+
+  DialAttempt(asio::io_context& context, const asio::ip::tcp::endpoint& address, DiallerHandshake handshake);
+
+  // `done` runs once, perhaps before start() returns, unless close() comes first.
+  void start(base::Deadline limit, Done done);
+  void close() noexcept;
+
+  // What this attempt waits for now, for the report when nobody waits for it any longer.
+  [[nodiscard]] Outcome overdue() const;
+
+ private:
+  enum class Phase {
+    connecting,         // SYN sent
+    expects_challenge,  // HELLO sent
+    expects_welcome,    // PROOF sent
+  };
+
+  void shake_hands();
+  void read_challenge();
+  void send_proof();
+  void read_welcome();
+  void lose(const asio::error_code& error);
+  void end(Outcome outcome);
+
+  asio::ip::tcp::endpoint address_;
+  asio::ip::tcp::socket socket_;
+  asio::steady_timer timer_;
+  DiallerHandshake handshake_;
+  Phase phase_ = Phase::connecting;
+  Done done_;  // empty once the attempt is over
+  ChallengeBytes challenge_{};
+  WelcomeBytes welcome_{};
+};
+
+}  // namespace parley::socket

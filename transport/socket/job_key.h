@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "transport/base/result.h"
+#include "transport/socket/crypto.h"
+#include "transport/socket/identity.h"
+
+namespace parley::socket {
+
+// Tells secrets apart without telling them; told to strangers.
+using KeyId = std::array<std::byte, 4>;
+
+// What a process needs of its credentials once the secret itself is no longer needed: a key derived from it,
+// the key's public id, and the job. Wipes itself on destruction.
+// Thread-safety: immutable.
+class JobKey {
+ public:
+  // Fails with `refused` for an empty secret and with `io_error` when the cryptographic library fails.
+  static base::Result<std::shared_ptr<const JobKey>> make(const Credentials& credentials);
+  ~JobKey();
+  JobKey(const JobKey&) = delete;
+  JobKey& operator=(const JobKey&) = delete;
+
+  [[nodiscard]] const KeyId& id() const noexcept { return id_; }
+  [[nodiscard]] const JobId& job() const noexcept { return job_; }
+
+  // The proof over role and parts, in this order. Each caller uses parts of fixed sizes, so that the bytes
+  // have one reading only. At most 256 bytes in all; nothing when there are more or the library fails.
+  [[nodiscard]] std::optional<Mac> prove(
+      std::string_view role, std::initializer_list<std::span<const std::byte>> parts) const noexcept;
+
+ private:
+  JobKey() = default;
+
+  Key key_{};
+  KeyId id_{};
+  JobId job_{};
+};
+
+}  // namespace parley::socket

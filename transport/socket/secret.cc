@@ -1,0 +1,43 @@
+#include "transport/socket/secret.h"
+
+#include <parley/error.h>
+
+#include <array>
+#include <atomic>
+
+#include "transport/base/env.h"
+#include "transport/base/log.h"
+#include "transport/socket/cookie_file.h"
+#include "transport/socket/random.h"
+#include "transport/socket/refusal.h"
+
+namespace parley::socket {
+namespace {
+
+// Who records a handshake can try secrets at leisure; 16 random characters are out of reach.
+constexpr std::size_t unguessable_length = 16;
+
+void warn_if_short(const std::string& secret) {
+  static std::atomic<bool> warned{false};
+  if (secret.size() >= unguessable_length || warned.exchange(true)) return;
+  PARLEY_LOG(warn, "socket", "the job's secret is shorter than ", unguessable_length,
+             " characters and may be guessed");
+}
+
+}  // namespace
+
+std::string make_secret() {
+  std::array<std::byte, 32> bytes;
+  if (!fill_random(bytes)) throw SystemError("cannot make a secret: the kernel gives no random bytes");
+  return to_hex(bytes);
+}
+
+std::string resolve_secret(const std::string& explicit_secret) {
+  std::string secret = explicit_secret;
+  if (secret.empty()) secret = base::env_string("PARLEY_SECRET").value_or("");
+  if (secret.empty()) return read_or_make_cookie(cookie_path());
+  warn_if_short(secret);
+  return secret;
+}
+
+}  // namespace parley::socket

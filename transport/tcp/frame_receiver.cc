@@ -1,0 +1,114 @@
+#include "transport/tcp/frame_receiver.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+
+FrameReceiver::FrameReceiver(int socket) : socket_(socket), staging_(new std::byte[staging_bytes]) {}
+
+Status FrameReceiver::receive(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept {
+  for (std::size_t total = 0; total < pass_bytes;) {
+    std::size_t bytes = 0;
+    std::size_t wanted = 0;
+    if (const Status status = read_once(bytes, wanted); !status.ok()) return status;
+    total += bytes;
+    if (const Status status = deliver(self, sink, events); !status.ok()) return status;
+    if (bytes < wanted) return Code::again;  // the socket is empty: no call to hear it say so
+  }
+  return {};
+}
+
+// One successful system call at most.
+Status FrameReceiver::read_once(std::size_t& bytes, std::size_t& wanted) noexcept {
+  ssize_t got = 0;
+  const bool direct = payload_left_ >= direct_bytes;
+  do {
+    if (direct) {
+      // The staging buffer is empty here: deliver() moved all of it into the payload.
+      std::array<iovec, 2> parts{{{destination_, payload_left_}, {staging_.get(), staging_bytes}}};
+      wanted = payload_left_ + staging_bytes;
+      got = ::readv(socket_, parts.data(), static_cast<int>(parts.size()));
+    } else {
+      wanted = staging_bytes - tail_;
+      got = ::recv(socket_, staging_.get() + tail_, wanted, MSG_DONTWAIT);
+    }
+  } while (got < 0 && errno == EINTR);
+  if (got == 0) return Code::peer_died;
+  if (got < 0) {
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return Code::again;
+    return {Code::peer_died, errno};
+  }
+  bytes = static_cast<std::size_t>(got);
+  std::size_t staged = bytes;
+  if (direct) {
+    const std::size_t landed = std::min(bytes, payload_left_);
+    destination_ += landed;
+    payload_left_ -= landed;
+    staged -= landed;
+  }
+  tail_ += staged;
+  return {};
+}
+
+// Moves staged bytes of the landing payload to its place. False: more are to come.
+bool FrameReceiver::land(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept {
+  const std::size_t bytes = std::min(payload_left_, tail_ - head_);
+  if (bytes != 0) {
+    std::memcpy(destination_, staging_.get() + head_, bytes);
+    destination_ += bytes;
+    payload_left_ -= bytes;
+    head_ += bytes;
+  }
+  ++events;
+  if (payload_left_ != 0) return false;
+  landing_ = false;
+  sink.on_landed(self, header_);
+  return true;
+}
+
+Status FrameReceiver::deliver(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept {
+  while (!stopped_) {
+    if (landing_) {
+      if (!land(self, sink, events)) break;
+      continue;
+    }
+    const std::size_t available = tail_ - head_;
+    if (available < sizeof(PacketHeader)) break;
+    PacketHeader header;
+    std::memcpy(&header, staging_.get() + head_, sizeof(header));
+    if (header.payload_bytes > max_payload_bytes) return Code::protocol_violation;
+    if (available - sizeof(header) >= header.payload_bytes) {
+      const std::byte* payload = staging_.get() + head_ + sizeof(header);
+      head_ += sizeof(header) + header.payload_bytes;
+      ++events;
+      sink.on_packet(self, header, {payload, header.payload_bytes});
+      continue;
+    }
+    if (header.payload_bytes <= whole_bytes) break;
+    head_ += sizeof(header);
+    header_ = header;
+    destination_ = sink.on_header(self, header).data;
+    payload_left_ = header.payload_bytes;
+    landing_ = true;
+  }
+  // What is left is less than a header and a whole payload: keep room for the rest of it behind.
+  if (head_ == tail_) {
+    head_ = tail_ = 0;
+  } else if (staging_bytes - head_ < sizeof(PacketHeader) + whole_bytes) {
+    std::memmove(staging_.get(), staging_.get() + head_, tail_ - head_);
+    tail_ -= head_;
+    head_ = 0;
+  }
+  return stopped_ ? Status(Code::closed) : Status();
+}
+
+}  // namespace parley::transport

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "transport/base/status.h"
+#include "transport/interface/packet.h"
+#include "transport/interface/sink.h"
+
+namespace parley::transport {
+
+// The receiving half of a TCP link. What is small arrives in a staging buffer, many packets per system call;
+// what is left of a large payload is read straight to where the sink wants it, with the staging buffer behind
+// it for what follows. Thread-safety: none.
+class FrameReceiver {
+ public:
+  static constexpr std::size_t staging_bytes = 64 * 1024;
+  static constexpr std::size_t direct_bytes = 8 * 1024;  // from so much left on, read past the staging buffer
+  static constexpr std::size_t whole_bytes = 4 * 1024;   // payloads up to this are delivered whole
+  static constexpr std::size_t pass_bytes = 1024 * 1024;  // read per call to receive(), for fairness
+
+  explicit FrameReceiver(int socket);
+
+  // Reads what is there and delivers it to the sink; adds the packets (and landed parts) to `events`.
+  // `again`: nothing more for now. `ok`: there may be more. Else the link has ended: `peer_died` (native 0:
+  // end of stream), `protocol_violation`.
+  base::Status receive(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept;
+
+  // No more deliveries; called by the endpoint's close(), also from within one.
+  void stop() noexcept { stopped_ = true; }
+
+ private:
+  base::Status read_once(std::size_t& bytes, std::size_t& wanted) noexcept;
+  base::Status deliver(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept;
+  bool land(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept;
+
+  int socket_;
+  std::unique_ptr<std::byte[]> staging_;
+  std::size_t head_ = 0;
+  std::size_t tail_ = 0;
+
+  PacketHeader header_;  // of the payload that is landing
+  std::byte* destination_ = nullptr;
+  std::size_t payload_left_ = 0;
+  bool landing_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace parley::transport

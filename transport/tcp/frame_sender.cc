@@ -1,0 +1,107 @@
+#include "transport/tcp/frame_sender.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+
+FrameSender::FrameSender(int socket) : socket_(socket), staging_(new std::byte[staging_bytes]) {}
+
+void FrameSender::stage(const void* data, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  std::memcpy(staging_.get() + tail_, data, bytes);
+  tail_ += bytes;
+}
+
+Status FrameSender::post(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+                         bool at_once) noexcept {
+  if (large_left() != 0) return Code::again;
+  if (payload.bytes <= copy_limit_bytes) {
+    const std::size_t total = sizeof(header) + payload.bytes;
+    if (staging_bytes - tail_ < total) {
+      if (const Status status = write_out(); status.failed()) return status;
+      if (staging_bytes - tail_ < total) return Code::again;
+    }
+    stage(&header, sizeof(header));
+    stage(payload.data, payload.bytes);
+    if (!at_once && staged() < flush_bytes) return {};
+    const Status status = write_out();
+    return status.failed() ? status : Status();
+  }
+  std::memcpy(large_.header.data(), &header, sizeof(header));
+  large_.header_sent = 0;
+  large_.payload = payload.data;
+  large_.payload_left = payload.bytes;
+  large_.done = done;
+  const Status status = write_out();
+  if (status.ok() || status.failed()) large_.done = nullptr;  // the result says it all
+  if (status.failed()) large_ = {};
+  return status;
+}
+
+Status FrameSender::write_out() noexcept {
+  while (!empty()) {
+    const Status status = write_once();
+    if (status.code() == Code::again) return Code::in_progress;
+    if (status.failed()) return status;
+  }
+  return {};
+}
+
+// One system call. `ok`: some bytes left.
+Status FrameSender::write_once() noexcept {
+  ssize_t sent = 0;
+  if (large_left() == 0) {
+    sent = ::send(socket_, staging_.get() + head_, staged(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  } else {
+    std::array<iovec, 3> parts;
+    std::size_t count = 0;
+    if (staged() != 0) parts[count++] = {staging_.get() + head_, staged()};
+    if (large_.header_sent != sizeof(PacketHeader))
+      parts[count++] = {large_.header.data() + large_.header_sent, sizeof(PacketHeader) - large_.header_sent};
+    if (large_.payload_left != 0)
+      parts[count++] = {const_cast<std::byte*>(large_.payload), large_.payload_left};  // sendmsg only reads
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = count;
+    sent = ::sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+  if (sent >= 0) {
+    consume(static_cast<std::size_t>(sent));
+    return {};
+  }
+  if (errno == EINTR) return {};
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return Code::again;
+  return {Code::peer_died, errno};
+}
+
+void FrameSender::consume(std::size_t bytes) noexcept {
+  const std::size_t from_staging = std::min(bytes, staged());
+  head_ += from_staging;
+  if (head_ == tail_) head_ = tail_ = 0;
+  bytes -= from_staging;
+  const std::size_t from_header = std::min(bytes, sizeof(PacketHeader) - large_.header_sent);
+  large_.header_sent += from_header;
+  bytes -= from_header;
+  large_.payload += bytes;
+  large_.payload_left -= bytes;
+}
+
+Completion* FrameSender::take_finished() noexcept {
+  return large_left() == 0 ? std::exchange(large_.done, nullptr) : nullptr;
+}
+
+Completion* FrameSender::take_abandoned() noexcept {
+  head_ = tail_ = 0;
+  return std::exchange(large_, Large{}).done;
+}
+
+}  // namespace parley::transport

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+
+#include "transport/base/intrusive_list.h"
+#include "transport/base/unique_fd.h"
+#include "transport/interface/endpoint.h"
+#include "transport/interface/sink.h"
+#include "transport/tcp/frame_receiver.h"
+#include "transport/tcp/frame_sender.h"
+
+namespace parley::transport {
+
+struct UnsentTag;
+
+// One TCP connection as an ordered link. Created and destroyed by TcpTransport.
+class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
+ public:
+  using UnsentList = base::IntrusiveList<TcpLink, UnsentTag>;
+
+  // `unsent`: the transport's list of links that have something to write; the link enters and leaves it
+  // itself.
+  TcpLink(base::UniqueFd socket, PacketSink& sink, UnsentList& unsent);
+  ~TcpLink() override;
+
+  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+                        Urgency urgency) noexcept override;
+  [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override {
+    return FrameSender::copy_limit_bytes;
+  }
+  void flush() noexcept override;
+  [[nodiscard]] bool drained() const noexcept override { return sender_.empty(); }
+  void close() noexcept override;
+
+  // From the transport's progress(): read and deliver; returns the number of events.
+  std::size_t receive() noexcept;
+  // From the transport's progress(): write what is left; returns the number of events.
+  std::size_t write_unsent() noexcept;
+
+  // Set once the link has ended: the transport reports and destroys it.
+  [[nodiscard]] bool ended() const noexcept { return ended_.failed(); }
+  [[nodiscard]] base::Status reason() const noexcept { return ended_; }
+  // Completes what was under way; the last call before on_closed().
+  void abandon() noexcept;
+
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  bool watched_for_writing = false;  // the transport's epoll set asks for EPOLLOUT
+
+ private:
+  void note_unsent() noexcept;
+
+  base::UniqueFd socket_;
+  PacketSink& sink_;
+  UnsentList& unsent_;
+  FrameSender sender_;
+  FrameReceiver receiver_;
+  bool refused_ = false;  // a try_send answered `again`: on_writable() is owed
+  base::Status ended_;
+};
+
+}  // namespace parley::transport

@@ -1,0 +1,218 @@
+#include "transport/tcp/tcp_transport.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "transport/base/log.h"
+#include "transport/socket/dial.h"
+#include "transport/socket/listener.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+
+namespace {
+
+// While one link is awaited, the others are looked at every so many passes.
+constexpr std::size_t passes_per_look_around = 4;
+
+socket::DialTarget parse_address(std::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  socket::DialTarget target;
+  if (colon == std::string_view::npos) return target;
+  target.host = address.substr(0, colon);
+  for (const char digit : address.substr(colon + 1))
+    target.port = static_cast<std::uint16_t>(target.port * 10 + (digit - '0'));
+  return target;
+}
+
+}  // namespace
+
+// Connections made by the reactor's handlers, which may run on a thread that sleeps without the engine's
+// lock.
+struct TcpTransport::Newcomers {
+  struct Entry {
+    PeerId peer;
+    base::Result<base::UniqueFd> outcome;
+  };
+  std::mutex mutex;
+  std::vector<Entry> entries;
+  // release/acquire: a progress() that sees `any` finds the entry behind the mutex.
+  std::atomic<bool> any{false};
+
+  void add(PeerId peer, base::Result<base::UniqueFd> outcome) {
+    const std::lock_guard lock(mutex);
+    entries.push_back({peer, std::move(outcome)});
+    any.store(true, std::memory_order_release);
+  }
+};
+
+struct TcpTransport::Accepting {
+  socket::Listener listener;
+};
+
+TcpTransport::TcpTransport(socket::Reactor& reactor, TcpOptions options)
+    : reactor_(reactor), options_(std::move(options)), newcomers_(std::make_shared<Newcomers>()) {}
+
+TcpTransport::~TcpTransport() {
+  if (ready_set_) reactor_.unwatch(ready_set_.get());
+}
+
+Status TcpTransport::start(PacketSink& sink) {
+  sink_ = &sink;
+  ready_set_ = base::UniqueFd(epoll_create1(EPOLL_CLOEXEC));
+  if (!ready_set_) return {Code::exhausted, errno};
+  reactor_.watch(ready_set_.get());
+  socket::ListenerOptions listen;
+  listen.host = options_.host;
+  listen.port = options_.port;
+  listen.purpose = socket::Purpose::data;
+  listen.self = options_.self;
+  accepting_.reset(new Accepting{
+      socket::Listener(reactor_, listen, options_.credentials,
+                       [newcomers = newcomers_](base::UniqueFd socket, const socket::Identity& identity) {
+                         newcomers->add(identity.from, std::move(socket));
+                       })});
+  return {};
+}
+
+std::string TcpTransport::address() const {
+  return base::concat(accepting_->listener.host(), ":", accepting_->listener.port());
+}
+
+void TcpTransport::connect(PeerId peer, std::string_view address, base::Deadline deadline) {
+  const socket::Identity identity{socket::Purpose::data, options_.self, peer};
+  socket::dial(reactor_, parse_address(address), identity, options_.credentials, deadline,
+               [newcomers = newcomers_, peer](base::Result<base::UniqueFd> outcome) {
+                 newcomers->add(peer, std::move(outcome));
+               });
+}
+
+void TcpTransport::stop_accepting() noexcept {
+  if (accepting_) accepting_->listener.stop();
+}
+
+TcpLink* TcpTransport::own(Endpoint* awaited) noexcept {
+  if (awaited == nullptr) return nullptr;
+  if (awaited != last_awaited_) {
+    const auto found = std::find_if(links_.begin(), links_.end(),
+                                    [awaited](const auto& link) { return link.get() == awaited; });
+    if (found == links_.end()) return nullptr;
+    last_awaited_ = awaited;
+  }
+  return static_cast<TcpLink*>(awaited);
+}
+
+std::size_t TcpTransport::progress(Endpoint* awaited) noexcept {
+  std::size_t events = 0;
+  // acquire: see Newcomers::any.
+  if (newcomers_->any.load(std::memory_order_acquire)) events += admit_newcomers();
+  if (!unsent_.empty()) events += write_unsent();
+  TcpLink* first = links_.size() == 1 ? links_.front().get() : own(awaited);
+  if (first != nullptr) events += first->receive();
+  if (links_.size() > 1 && (first == nullptr || ++pass_ % passes_per_look_around == 0))
+    events += receive_ready();
+  if (!unsent_.empty()) events += reap_ended();
+  return events;
+}
+
+std::size_t TcpTransport::admit_newcomers() noexcept {
+  std::vector<Newcomers::Entry> entries;
+  {
+    const std::lock_guard lock(newcomers_->mutex);
+    entries.swap(newcomers_->entries);
+    newcomers_->any.store(false, std::memory_order_relaxed);  // the mutex orders it
+  }
+  for (auto& entry : entries) {
+    if (entry.outcome)
+      admit(entry.peer, std::move(entry.outcome).value());
+    else
+      sink_->on_unreachable(entry.peer, entry.outcome.failure().status, entry.outcome.failure().message);
+  }
+  return entries.size();
+}
+
+void TcpTransport::admit(PeerId peer, base::UniqueFd socket) noexcept {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  try {
+    auto link = std::make_unique<TcpLink>(std::move(socket), *sink_, unsent_);
+    event.data.ptr = link.get();
+    if (epoll_ctl(ready_set_.get(), EPOLL_CTL_ADD, link->descriptor(), &event) != 0)
+      return sink_->on_unreachable(peer, {Code::exhausted, errno}, "epoll_ctl failed");
+    links_.push_back(std::move(link));
+  } catch (const std::bad_alloc&) {
+    return sink_->on_unreachable(peer, Code::exhausted, "out of memory for a link");
+  }
+  sink_->on_link(peer, *links_.back());
+}
+
+std::size_t TcpTransport::write_unsent() noexcept {
+  std::size_t events = 0;
+  for (TcpLink* link = unsent_.front(); link != nullptr;) {
+    TcpLink* next = unsent_.next(*link);
+    events += link->write_unsent();  // takes itself out of the list, and no other
+    link = next;
+  }
+  return events;
+}
+
+std::size_t TcpTransport::receive_ready() noexcept {
+  std::array<epoll_event, 64> ready;
+  const int count = epoll_wait(ready_set_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  std::size_t events = 0;
+  // The kernel rotates its ready list, so that no link starves when more are ready than fit here.
+  for (int i = 0; i < count; ++i)
+    events += static_cast<TcpLink*>(ready[static_cast<std::size_t>(i)].data.ptr)->receive();
+  return events;
+}
+
+std::size_t TcpTransport::reap_ended() noexcept {
+  std::size_t events = 0;
+  for (std::size_t i = links_.size(); i-- > 0;) {
+    if (!links_[i]->ended()) continue;
+    const std::unique_ptr<TcpLink> link = std::move(links_[i]);
+    links_.erase(links_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (last_awaited_ == link.get()) last_awaited_ = nullptr;
+    link->abandon();
+    ++events;
+    sink_->on_closed(*link, link->reason());
+  }
+  return events;
+}
+
+bool TcpTransport::arm() noexcept {
+  if (newcomers_->any.load(std::memory_order_acquire)) return false;
+  for (TcpLink* link = unsent_.front(); link != nullptr; link = unsent_.next(*link))
+    if (link->ended()) return false;
+  for (auto& link : links_) {
+    const bool unsent = !link->drained();
+    if (unsent == link->watched_for_writing) continue;
+    epoll_event event{};
+    event.events = EPOLLIN | (unsent ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+    event.data.ptr = link.get();
+    epoll_ctl(ready_set_.get(), EPOLL_CTL_MOD, link->descriptor(), &event);
+    link->watched_for_writing = unsent;
+  }
+  return true;
+}
+
+void TcpTransport::close() noexcept {
+  stop_accepting();
+  for (auto& link : links_) {
+    // What was written still reaches the peer, followed by an end of stream.
+    ::shutdown(link->descriptor(), SHUT_WR);
+    link->close();
+  }
+}
+
+}  // namespace parley::transport
