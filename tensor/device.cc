@@ -2,10 +2,12 @@
 
 #include <ostream>
 
+#include "transport/base/log.h"
+
 namespace parley {
 
 std::string to_string(Device device) {
-  return device.is_cpu() ? "cpu" : "cuda:" + std::to_string(device.index);
+  return device.is_cpu() ? std::string("cpu") : base::concat("cuda:", device.index);
 }
 
 std::ostream& operator<<(std::ostream& out, Device device) {

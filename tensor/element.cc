@@ -3,14 +3,15 @@
 #include <parley/error.h>
 
 #include <cstring>
-#include <string>
 #include <type_traits>
+
+#include "transport/base/log.h"
 
 namespace parley::tensor {
 namespace {
 
 [[noreturn]] void refuse_opaque(DType dtype) {
-  throw UsageError(std::string(name(dtype)) + " elements are opaque: use their bytes, data_as<std::byte>()");
+  throw UsageError(base::concat(name(dtype), " elements are opaque: use their bytes, data_as<std::byte>()"));
 }
 
 // Calls fn(std::type_identity<T>{}) with the type of the dtype.

@@ -9,6 +9,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "transport/base/log.h"
+
 namespace parley {
 namespace {
 
@@ -56,7 +58,7 @@ void Scalar::refuse_integer() {
 }
 
 void Scalar::refuse(DType dtype) const {
-  throw UsageError(to_string() + " cannot be stored as " + std::string(name(dtype)));
+  throw UsageError(base::concat(to_string(), " cannot be stored as ", name(dtype)));
 }
 
 std::string Scalar::to_string() const {
@@ -65,7 +67,7 @@ std::string Scalar::to_string() const {
     case Kind::real: return real_to_string(real_);
     case Kind::complex: break;
   }
-  return "(" + real_to_string(real_) + "," + real_to_string(imaginary_) + ")";
+  return base::concat('(', real_to_string(real_), ',', real_to_string(imaginary_), ')');
 }
 
 std::int64_t Scalar::to_integer(std::int64_t low, std::int64_t high, DType dtype) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "transport/base/log.h"
+
 namespace parley {
 
 Shape::Shape(std::span<const std::int64_t> sizes) {
@@ -12,9 +14,8 @@ Shape::Shape(std::span<const std::int64_t> sizes) {
 }
 
 void Shape::append_checked(std::int64_t size) {
-  if (size < 0) throw UsageError("a shape cannot hold the negative size " + std::to_string(size));
-  if (count_ == max_dims)
-    throw UsageError("a tensor has at most " + std::to_string(max_dims) + " dimensions");
+  if (size < 0) throw UsageError(base::concat("a shape cannot hold the negative size ", size));
+  if (count_ == max_dims) throw UsageError(base::concat("a tensor has at most ", max_dims, " dimensions"));
   sizes_[count_++] = size;
 }
 
@@ -26,7 +27,7 @@ std::int64_t Shape::numel() const {
   std::int64_t product = 1;
   for (const auto size : *this)
     if (__builtin_mul_overflow(product, std::max<std::int64_t>(size, 1), &product))
-      throw UsageError("shape " + to_string() + " has more elements than fit 63 bits");
+      throw UsageError(base::concat("shape ", to_string(), " has more elements than fit 63 bits"));
   return std::find(begin(), end(), 0) != end() ? 0 : product;
 }
 

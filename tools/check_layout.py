@@ -46,12 +46,13 @@ def check_root(root, findings):
 
 
 def check_built(root, findings):
-    """A source file is named in the CMakeLists.txt of its folder or of one above."""
+    """A source file is named, with or without suffix, in the CMakeLists.txt of its folder or of one above."""
     for path in check_common.files(root, ".cc", ".cu"):
         for folder in path.parents:
             cmake = root / folder / "CMakeLists.txt"
-            name = path.relative_to(folder).as_posix()
-            if cmake.exists() and re.search(rf"(?<![\w/]){re.escape(name)}(?!\w)", cmake.read_text()):
+            name = re.escape(path.relative_to(folder).with_suffix("").as_posix())
+            suffix = re.escape(path.suffix)
+            if cmake.exists() and re.search(rf"(?<![\w/.]){name}({suffix})?(?![\w/.])", cmake.read_text()):
                 break
         else:
             findings.add(path, 1, "no CMakeLists.txt names this file")

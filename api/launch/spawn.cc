@@ -2,11 +2,13 @@
 #include <parley/init.h>
 #include <parley/launch.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <string>
 #include <system_error>
 
 #include "api/launch/supervisor.h"
@@ -55,6 +57,13 @@ void flush_output() {
   std::fflush(nullptr);
 }
 
+// "rank 2: no luck"; Parley's own errors name the rank already.
+void print_error(int rank, const std::string& what) {
+  const std::string name = "rank " + std::to_string(rank);
+  const bool is_named = what.starts_with(name + ' ') || what.starts_with(name + ':');
+  std::fprintf(stderr, "%s%s\n", is_named ? "" : (name + ": ").c_str(), what.c_str());
+}
+
 // Runs `action`; 0, or 1 after printing its exception.
 template <typename Action>
 int exit_code_of(int rank, const Action& action) {
@@ -62,9 +71,9 @@ int exit_code_of(int rank, const Action& action) {
     action();
     return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rank %d: %s\n", rank, error.what());
+    print_error(rank, error.what());
   } catch (...) {
-    std::fprintf(stderr, "rank %d: an exception that is no std::exception\n", rank);
+    print_error(rank, "an exception that is no std::exception");
   }
   return 1;
 }

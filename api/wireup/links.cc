@@ -17,11 +17,21 @@ namespace {
 
 constexpr auto reminder_period = std::chrono::seconds(10);
 
-std::vector<int> ranks_in_state(transport::Engine& engine, int size, PeerState state) {
+// A rank that was linked, did its work and left in good order while others are still linking is not lost.
+bool is_lost(const transport::Peer& peer) noexcept {
+  return peer.state == PeerState::down && peer.reason.code() != base::Code::peer_left;
+}
+
+bool is_expected(const transport::Peer& peer) noexcept {
+  return peer.state == PeerState::expected;
+}
+
+std::vector<int> ranks_that(transport::Engine& engine, int size,
+                            bool (*is)(const transport::Peer&) noexcept) {
   return engine.locked([&](Messenger& messenger) {
     std::vector<int> ranks;
     for (int rank = 0; rank < size; ++rank)
-      if (messenger.peer(static_cast<std::uint32_t>(rank)).state == state) ranks.push_back(rank);
+      if (is(messenger.peer(static_cast<std::uint32_t>(rank)))) ranks.push_back(rank);
     return ranks;
   });
 }
@@ -49,8 +59,10 @@ void link_to_self(World& world) {
   const auto self = static_cast<transport::PeerId>(world.rank);
   auto& transport = world.engine->add(
       std::make_unique<transport::InprocTransport>(*world.self_hub, self, &world.engine->reactor()));
-  world.engine->locked(
-      [&](Messenger&) { transport.connect(self, transport.address(), base::Deadline::never()); });
+  world.engine->locked([&](Messenger& messenger) {
+    messenger.set_mover(self, world.self_mover);
+    transport.connect(self, transport.address(), base::Deadline::never());
+  });
 }
 
 void link_to_all(World& world, transport::Transport& transport, const std::vector<std::string>& addresses,
@@ -64,22 +76,22 @@ void link_to_all(World& world, transport::Transport& transport, const std::vecto
   const auto settled = [&](Messenger& messenger) {
     bool all_up = true;
     for (int rank = 0; rank < world.size; ++rank) {
-      const PeerState state = messenger.peer(static_cast<std::uint32_t>(rank)).state;
-      if (state == PeerState::down) return true;
-      all_up = all_up && state != PeerState::expected;
+      const transport::Peer& peer = messenger.peer(static_cast<std::uint32_t>(rank));
+      if (is_lost(peer)) return true;
+      all_up = all_up && !is_expected(peer);
     }
     return all_up;
   };
   for (;;) {
     const auto patience = std::min<std::chrono::nanoseconds>(deadline.remaining(), reminder_period);
     if (engine.wait_until(settled, patience)) break;
-    const auto missing = ranks_in_state(engine, world.size, PeerState::expected);
+    const auto missing = ranks_that(engine, world.size, is_expected);
     if (deadline.expired()) fail(world, missing, "timed out waiting for");
     for (const int rank : missing)
       PARLEY_LOG(warn, "init", "still waiting for the link to ", world.name_of(rank));
   }
-  if (const auto down = ranks_in_state(engine, world.size, PeerState::down); !down.empty())
-    fail(world, down, "lost or refused by");
+  if (const auto lost = ranks_that(engine, world.size, is_lost); !lost.empty())
+    fail(world, lost, "lost or refused by");
   transport.stop_accepting();
 }
 

@@ -12,6 +12,7 @@
 #include "rendezvous/address_card.h"
 #include "transport/engine/engine.h"
 #include "transport/inproc/inproc_hub.h"
+#include "transport/inproc/self_mover.h"
 
 namespace parley::wireup {
 
@@ -44,6 +45,7 @@ struct World {
   std::shared_ptr<Store> store;  // null in a world of one that was not given any
   std::unique_ptr<TcpStoreServer> store_server;
   std::unique_ptr<transport::InprocHub> self_hub;  // of the link to oneself; outlives the engine
+  transport::SelfMover self_mover;
   std::unique_ptr<transport::Engine> engine;
 };
 

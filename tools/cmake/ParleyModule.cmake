@@ -7,6 +7,10 @@ target_compile_features(parley_build_flags INTERFACE cxx_std_20)
 target_compile_options(parley_build_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wno-sign-conversion
   $<$<BOOL:${PARLEY_WARNINGS_AS_ERRORS}>:-Werror>)
+# At -O3 GCC 12 takes the concatenation of strings for an overlapping copy (GCC bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(parley_build_flags INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
+endif()
 if(PARLEY_SANITIZE)
   target_compile_options(parley_build_flags INTERFACE
     -fsanitize=${PARLEY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)

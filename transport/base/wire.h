@@ -23,13 +23,12 @@ class WireWriter {
  public:
   template <typename Integer>
   requires std::is_integral_v<Integer> || std::is_enum_v<Integer> WireWriter& put(Integer value) {
-    const auto* raw = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), raw, raw + sizeof(value));
+    append(&value, sizeof(value));
     return *this;
   }
   WireWriter& put_bytes(std::span<const std::byte> value) {
     put(static_cast<std::uint32_t>(value.size()));
-    bytes_.insert(bytes_.end(), value.begin(), value.end());
+    append(value.data(), value.size());
     return *this;
   }
   WireWriter& put_string(std::string_view value) { return put_bytes(std::as_bytes(std::span(value))); }
@@ -37,6 +36,8 @@ class WireWriter {
   [[nodiscard]] Bytes bytes() && noexcept { return std::move(bytes_); }
 
  private:
+  void append(const void* data, std::size_t size);
+
   Bytes bytes_;
 };
 

@@ -54,7 +54,7 @@ void Engine::stop_background() noexcept {
   {
     lock_.lock();
     background_.store(Background::stopping, std::memory_order_relaxed);
-    wake_sleeper();
+    wake_sleepers();
     lock_.unlock();
   }
   background_parker_.unpark();
@@ -90,7 +90,10 @@ bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexce
   if (callers_poll || !pending || asleep_) return false;
   const auto now = Clock::now();
   tick(now);
-  if (poll_once(nullptr) == 0) sleep(std::min(now + longest_sleep, next_expiry_));
+  if (poll_once(nullptr) != 0)
+    wake_condition_waiters();
+  else
+    sleep(std::min(now + longest_sleep, next_expiry_));
   return true;
 }
 

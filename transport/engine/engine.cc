@@ -24,6 +24,7 @@ constexpr std::uint32_t busy_polls_per_clock = 1024;
 
 struct Engine::Waiter {
   base::Parker parker;
+  bool for_any_event = false;  // waits for a condition that no request tells the end of
 };
 
 Engine::Engine(const EngineOptions& options) : options_(options), messenger_(options.messenger) {}
@@ -46,7 +47,7 @@ Posted Engine::send(const SendSpec& spec, bool background) {
   const Posted posted = messenger_.send(spec);
   if (background && (posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch))
     activate_background();
-  if (posted.request != nullptr) wake_sleeper();
+  if (posted.request != nullptr) wake_sleepers();
   return posted;
 }
 
@@ -55,13 +56,14 @@ Posted Engine::receive(const ReceiveSpec& spec, bool background) {
   const Posted posted = messenger_.receive(spec);
   if (background && posted.request != nullptr && posted.request->state != RequestState::done)
     activate_background();
-  wake_sleeper();
+  wake_sleepers();
   return posted;
 }
 
-// A sleeping poller must look again after another thread has posted something or ended what it waits for.
-void Engine::wake_sleeper() noexcept {
+// Whoever sleeps must look again after another thread has posted something or ended what it waits for.
+void Engine::wake_sleepers() noexcept {
   if (asleep_) reactor_.ring();
+  wake_condition_waiters();
 }
 
 std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
@@ -156,6 +158,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
     const std::size_t events = poll_once(awaited);
     if (events != 0) {
       if (condition.holds()) break;
+      wake_condition_waiters();
       awaited = awaited_endpoint(watch.requests);  // links may have come or gone
       watch.idle.reset();
       watch.idle_since = {};
@@ -237,15 +240,14 @@ void Engine::sleep(Clock::time_point until) {
 // Somebody else polls: sleep until an operation ends or the poller hands over. False: timed out.
 bool Engine::park(Watch& watch) {
   Waiter waiter;
+  waiter.for_any_event = watch.requests.empty();
   waiters_.push_back(&waiter);
   for (Request* request : watch.requests) request->waiter = &waiter.parker;
   const auto now = Clock::now();
   if (watch.started.time_since_epoch().count() == 0) watch.started = now;
-  // Conditions without requests have nobody to wake for them.
-  const bool woken_by_end = !watch.requests.empty();
-  auto deadline = woken_by_end ? Deadline::never() : Deadline::at(now + longest_sleep);
+  auto deadline = Deadline::never();
   if (watch.timeout < Clock::time_point::max() - watch.started)
-    deadline = earliest(deadline, Deadline::at(watch.started + watch.timeout));
+    deadline = Deadline::at(watch.started + watch.timeout);
   lock_.unlock();
   waiter.parker.park(deadline);
   lock_.lock();
@@ -253,6 +255,11 @@ bool Engine::park(Watch& watch) {
   for (Request* request : watch.requests) request->waiter = nullptr;
   watch.now = Clock::now();
   return !timed_out(watch);
+}
+
+void Engine::wake_condition_waiters() noexcept {
+  for (Waiter* waiter : waiters_)
+    if (waiter->for_any_event) waiter->parker.unpark();
 }
 
 // The poller's place is free: the longest waiting thread takes it.
@@ -263,7 +270,7 @@ void Engine::hand_over() noexcept {
 void Engine::abort_context(std::uint32_t context, std::string_view reason) {
   const Held held(*this);
   messenger_.abort_context(context, options_.messenger.self, reason);
-  wake_sleeper();
+  wake_sleepers();
 }
 
 std::size_t Engine::leave(std::optional<std::uint32_t> culprit, std::chrono::nanoseconds linger) {

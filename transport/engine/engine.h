@@ -137,7 +137,7 @@ class Engine {
   // Whoever sleeps for this rank looks again after another thread has done something.
   struct SleeperAlarm {
     explicit SleeperAlarm(Engine& owner) : engine(owner) {}
-    ~SleeperAlarm() { engine.wake_sleeper(); }
+    ~SleeperAlarm() { engine.wake_sleepers(); }
     SleeperAlarm(const SleeperAlarm&) = delete;
     SleeperAlarm& operator=(const SleeperAlarm&) = delete;
     Engine& engine;
@@ -160,6 +160,7 @@ class Engine {
   bool rest(Watch& watch);
   bool park(Watch& watch);
   void hand_over() noexcept;
+  void wake_condition_waiters() noexcept;
   std::size_t poll_once(Endpoint* awaited) noexcept;
   static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
   void read_clock(Watch& watch) noexcept;
@@ -167,7 +168,7 @@ class Engine {
   void tick(base::Clock::time_point now) noexcept;
   bool arm_for_sleep() noexcept;
   void sleep(base::Clock::time_point until);
-  void wake_sleeper() noexcept;
+  void wake_sleepers() noexcept;
   void run_deferred();
   void release_briefly();
   void look_for_deadlock(Watch& watch) noexcept;

@@ -11,13 +11,16 @@ enum class PacketKind : std::uint8_t {
 
   // A whole message as payload. id: the sender's request if it wants an ack, else 0.
   eager = 1,
-  // A message too large, or without credit, for eager. id: the sender's request; payload: none, or the RemoteKey
+  // A message too large, or without credit, for eager. id: the sender's request; payload: none, or the
+  // RemoteKey
   // under which a mover finds the data.
   offer = 2,
 
-  // The course of one message. Request numbers are those that the addressee gave out itself, but for `revoke`.
+  // The course of one message. Request numbers are those that the addressee gave out itself, but for
+  // `revoke`.
 
-  // "Send what you offered." id: request of the offer; tag: the receive's request; message_bytes: how many bytes
+  // "Send what you offered." id: request of the offer; tag: the receive's request; message_bytes: how many
+  // bytes
   // are wanted, 0 when the receive has ended without them.
   grant = 3,
   // A piece of a granted message. id: the receive's request; tag: offset of the piece in bytes.
@@ -35,7 +38,8 @@ enum class PacketKind : std::uint8_t {
   credit = 8,
   // `context` was aborted. payload: the reason as text.
   abort = 9,
-  // The sender has waited long for this process. context, tag, type_code, message_bytes: for what; id: StallBits.
+  // The sender has waited long for this process. context, tag, type_code, message_bytes: for what; id:
+  // StallBits.
   stall = 10,
   // The last `stall` no longer holds.
   resume = 11,

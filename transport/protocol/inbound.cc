@@ -31,7 +31,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
   peer.credit_units += header.credits;
   switch (header.kind) {
     case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
-    case PacketKind::offer: return handle_offer(peer, header);
+    case PacketKind::offer: return handle_offer(peer, header, payload);
     case PacketKind::grant: return handle_grant(peer, header);
     case PacketKind::data: return handle_data(peer, header, payload);
     case PacketKind::ack:
@@ -164,6 +164,8 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
   message->remote_id = header.id;
   if (header.kind == PacketKind::offer) {
     message->state = UnexpectedState::offered;
+    message->has_key = !payload.empty();
+    copy_bytes(message->small.data(), payload.data(), payload.size());
   } else if (adoptable != nullptr) {
     message->payload = adoptable;
   } else {
@@ -178,13 +180,17 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
   matcher_.keep(*message);
 }
 
-void Messenger::handle_offer(Peer& peer, const PacketHeader& header) noexcept {
+void Messenger::handle_offer(Peer& peer, const PacketHeader& header,
+                             std::span<const std::byte> payload) noexcept {
+  RemoteKey key;
+  if (!payload.empty() && payload.size() != key.bytes.size()) return violate(peer, "a malformed offer");
   const Envelope envelope{header.context, peer.number, header.tag};
   PostedReceive* posted = matcher_.match_arrival(envelope);
-  if (posted == nullptr) return keep(peer, header, {}, nullptr);
+  if (posted == nullptr) return keep(peer, header, payload, nullptr);
+  copy_bytes(key.bytes.data(), payload.data(), payload.size());
   auto& request = static_cast<Request&>(*posted);
   request.ending = describe_match(request, peer, envelope, header.type_code, header.message_bytes);
-  accept_offer(request, peer, header.id);
+  accept_offer(request, peer, header.id, payload.empty() ? nullptr : &key);
 }
 
 // A posted or new receive gets a message that waited.
@@ -195,8 +201,11 @@ void Messenger::take_arrival(Request& request, Unexpected& message) noexcept {
   if (message.state == UnexpectedState::offered) {
     request.ending = status;
     const std::uint32_t remote_id = message.remote_id;
+    const bool has_key = message.has_key;
+    RemoteKey key;
+    copy_bytes(key.bytes.data(), message.small.data(), key.bytes.size());
     dispose(message);
-    return accept_offer(request, peer, remote_id);
+    return accept_offer(request, peer, remote_id, has_key ? &key : nullptr);
   }
   if (status.ok()) copy_bytes(request.data, message.payload, message.message_bytes);
   owe(peer, message.message_bytes);
@@ -205,18 +214,41 @@ void Messenger::take_arrival(Request& request, Unexpected& message) noexcept {
   complete(request, status);
 }
 
-// Asks for the data of an offer; a receive that cannot take them, or needs none, asks for 0 bytes and ends.
-void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_id) noexcept {
+// Gets the data of an offer: by the mover that its key is for, else by a grant. A receive that cannot take
+// them, or needs none, asks for 0 bytes and ends.
+void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_id,
+                             const RemoteKey* key) noexcept {
   request.state = RequestState::moving;
   request.remote_id = remote_id;
-  request.granted_bytes = request.ending.failed() ? 0 : request.message_bytes;
-  if (request.granted_bytes != 0 && (request.id = ids_.add(request)) == 0) {
+  const std::size_t wanted = request.ending.failed() ? 0 : request.message_bytes;
+  if (wanted != 0 && key != nullptr && peer.mover != nullptr) {
+    request.fn = on_pulled;
+    const Status status = peer.mover->pull(*key, {request.data, wanted}, request);
+    if (status.code() != Code::in_progress) pulled(request, status);
+    return;
+  }
+  grant(request, peer, wanted);
+}
+
+void Messenger::grant(Request& request, Peer& peer, std::size_t bytes) noexcept {
+  request.granted_bytes = bytes;
+  if (bytes != 0 && (request.id = ids_.add(request)) == 0) {
     request.ending = Code::exhausted;
     request.granted_bytes = 0;
   }
   enqueue(peer, request, Errand::grant);
-  if (request.granted_bytes == 0) complete(request, request.ending);
+  if (request.granted_bytes == 0) complete(request, {});
   if (!peer.blocked) drive(peer);
+}
+
+void Messenger::on_pulled(Completion& completion, Status status) noexcept {
+  auto& request = static_cast<Request&>(completion);
+  static_cast<Messenger*>(request.owner)->pulled(request, status);
+}
+
+// The mover has copied everything, which ends the send as well; or it could not, and the data go by the link.
+void Messenger::pulled(Request& request, Status status) noexcept {
+  grant(request, *request.peer, status.ok() ? 0 : request.message_bytes);
 }
 
 // Tells the sender of a synchronous eager message that it was matched.

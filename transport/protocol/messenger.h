@@ -80,6 +80,10 @@ class Messenger final : public PacketSink {
   Posted send(const SendSpec& spec) noexcept;
   Posted receive(const ReceiveSpec& spec) noexcept;
 
+  // From now on large messages to this peer are announced with a key of `mover`, and pulled by its mover of
+  // the same name. Before the first message, at both ends; the mover outlives this object.
+  void set_mover(std::uint32_t number, Mover& mover) noexcept { peers_[number]->mover = &mover; }
+
   // Takes back a posted receive or a send that its receiver has not granted; the request then ends with
   // `reason`. False: the buffer is in use or the request has ended.
   bool cancel(Request& request, base::Status reason) noexcept;
@@ -165,7 +169,7 @@ class Messenger final : public PacketSink {
   // inbound.cc
   void handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                     std::byte* adoptable) noexcept;
-  void handle_offer(Peer& peer, const PacketHeader& header) noexcept;
+  void handle_offer(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
   void handle_grant(Peer& peer, const PacketHeader& header) noexcept;
   void handle_data(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
   void handle_revoke(Peer& peer, const PacketHeader& header) noexcept;
@@ -176,7 +180,10 @@ class Messenger final : public PacketSink {
   void keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
             std::byte* adoptable) noexcept;
   void take_arrival(Request& request, Unexpected& message) noexcept;
-  void accept_offer(Request& request, Peer& peer, std::uint32_t remote_id) noexcept;
+  void accept_offer(Request& request, Peer& peer, std::uint32_t remote_id, const RemoteKey* key) noexcept;
+  void grant(Request& request, Peer& peer, std::size_t bytes) noexcept;
+  static void on_pulled(Completion& completion, base::Status status) noexcept;
+  void pulled(Request& request, base::Status status) noexcept;
   base::Status describe_match(Request& request, Peer& peer, const Envelope& envelope, std::uint8_t type_code,
                               std::size_t message_bytes) const noexcept;
   void acknowledge(Request& request, Peer& peer, std::uint32_t remote_id) noexcept;

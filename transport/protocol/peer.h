@@ -8,6 +8,7 @@
 #include "transport/base/intrusive_list.h"
 #include "transport/base/status.h"
 #include "transport/interface/endpoint.h"
+#include "transport/interface/mover.h"
 #include "transport/protocol/credit.h"
 #include "transport/protocol/request.h"
 #include "transport/protocol/unexpected.h"
@@ -39,6 +40,7 @@ struct Peer {
   std::uint32_t culprit = 0;  // whose failure that was: its own number unless its goodbye named another
 
   Endpoint* endpoint = nullptr;  // while up or left
+  Mover* mover = nullptr;        // moves large messages beside the link, if both ends have it
   bool blocked = false;          // the link said `again`; on_writable() follows
   bool yielded = false;          // has pieces to send when others have had their turn
   std::uint64_t burst = 0;       // the burst in which it was last sent to, see Messenger::end_burst()

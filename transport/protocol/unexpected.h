@@ -23,6 +23,7 @@ struct Unexpected : Arrival {
   std::uint8_t type_code = untyped;
   std::uint32_t remote_id = 0;  // the sender's request: of the offer, or for the ack
   std::size_t message_bytes = 0;
+  bool has_key = false;          // offered: `small` begins with the RemoteKey
   std::byte* payload = nullptr;  // landed: `small`, or from the buffer pool
   std::array<std::byte, 128> small;
 

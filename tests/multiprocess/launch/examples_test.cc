@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
     Programs, Example,
     ::testing::Combine(::testing::Values("chain", "ping_pong", "blocking", "nonblocking"),
                        ::testing::Values(4, 8)),
-    [](const auto& info) { return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param)); });
+    [](const auto& of) { return std::get<0>(of.param) + "_" + std::to_string(std::get<1>(of.param)); });
 
 TEST(ChainExample, PrintsInTheOrderOfTheChain) {
   Command command({programs_folder + "/chain"});  // four ranks, unless told otherwise

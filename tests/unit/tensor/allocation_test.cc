@@ -1,5 +1,6 @@
 // In a program of its own, for it replaces the global operator new.
 #include <gtest/gtest.h>
+#include <parley/error.h>
 #include <parley/tensor.h>
 
 #include <cstdlib>
@@ -8,7 +9,8 @@
 
 namespace {
 thread_local long allocations = 0;
-}
+thread_local bool out_of_memory = false;  // for aligned memory, which is what tensors own
+}  // namespace
 
 // Not inlined, or GCC takes malloc beside delete for a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
@@ -20,6 +22,16 @@ thread_local long allocations = 0;
   std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment,
+                                     const std::nothrow_t&) noexcept {
+  ++allocations;
+  const auto unit = static_cast<std::size_t>(alignment);
+  return out_of_memory ? nullptr : std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
 
@@ -42,10 +54,22 @@ TEST(TensorAllocation, ViewsTakeNoMemory) {
   EXPECT_EQ(raw, 1u);
 }
 
-TEST(TensorAllocation, TheCounterCounts) {
+TEST(TensorAllocation, OwnersTakeTheirMemoryAndItsCount) {
   const long before = allocations;
-  const std::vector<int> two(2);
-  EXPECT_EQ(allocations - before, 1);
+  const Tensor tensor = Tensor::zeros({2, 3});
+  EXPECT_EQ(allocations - before, 2);
+}
+
+TEST(TensorAllocation, MemoryThatCannotBeHadIsAResourceError) {
+  out_of_memory = true;
+  try {
+    (void)Tensor::empty({2, 3}, DType::f64);
+    ADD_FAILURE() << "no error";
+  } catch (const ResourceError& error) {
+    EXPECT_STREQ(error.what(), "no memory for a tensor of f64 with shape [2, 3]: 48 bytes");
+  }
+  out_of_memory = false;
+  EXPECT_EQ(Tensor::zeros(2).numel(), 2u);
 }
 
 }  // namespace

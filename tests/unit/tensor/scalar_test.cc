@@ -24,7 +24,7 @@ TEST(Scalar, KeepsEveryIntegerOf64Bits) {
   for (const std::int64_t value : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1},
                                    std::int64_t{9007199254740993}, std::numeric_limits<std::int64_t>::max()})
     EXPECT_EQ(Scalar(value).to<std::int64_t>(), value);
-  EXPECT_THROW(Scalar(std::numeric_limits<std::uint64_t>::max()), UsageError);
+  EXPECT_THROW(Scalar{std::numeric_limits<std::uint64_t>::max()}, UsageError);
 }
 
 TEST(Scalar, RefusesWhatDoesNotFitAnInteger) {

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <parley/error.h>
+#include <parley/launch.h>
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace parley::testing {
+
+// Assertions of GoogleTest are lost in a forked rank. There, what is not as expected is thrown; spawn() prints
+// it and reports the rank.
+class Unexpected : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline void expect(bool condition, const std::string& what) {
+  if (!condition) throw Unexpected("not as expected: " + what);
+}
+
+template <typename A, typename B>
+void expect_equal(const A& actual, const B& expected, const std::string& what) {
+  if (actual == expected) return;
+  throw Unexpected(what + ": " + std::to_string(actual) + " instead of " + std::to_string(expected));
+}
+
+inline void expect_contains(std::string_view text, std::string_view part) {
+  if (text.find(part) == std::string_view::npos)
+    throw Unexpected("'" + std::string(part) + "' is not in: " + std::string(text));
+}
+
+// The error that `action` throws.
+template <typename Error, typename Action>
+Error expect_throws(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    throw Unexpected(std::string("an exception of another type: ") + error.what());
+  }
+  throw Unexpected("no exception");
+}
+
+struct RanksOptions {
+  std::chrono::seconds timeout{60};  // the watchdog's, multiplied by slowness()
+  std::map<std::string, std::string> environment = {};
+};
+
+// How much slower than a release build this one is (sanitizers).
+[[nodiscard]] int slowness();
+
+// Whether the full counts shall be run (PARLEY_LONG_TESTS=1).
+[[nodiscard]] bool long_tests();
+
+// Runs `rank_main(rank, count)` in `count` processes with a watchdog; returns what spawn() returns. Call it
+// from the only thread of the test.
+[[nodiscard]] int run_ranks(int count, const std::function<void(int rank, int count)>& rank_main,
+                            const RanksOptions& options = {});
+
+}  // namespace parley::testing

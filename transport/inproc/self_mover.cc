@@ -1,0 +1,20 @@
+#include "transport/inproc/self_mover.h"
+
+#include <cstring>
+
+namespace parley::transport {
+
+RemoteKey SelfMover::expose(base::ConstMemoryRef memory) noexcept {
+  RemoteKey key;
+  std::memcpy(key.bytes.data(), &memory.data, sizeof(memory.data));
+  return key;
+}
+
+base::Status SelfMover::pull(const RemoteKey& key, base::MemoryRef into, Completion&) noexcept {
+  const std::byte* from = nullptr;
+  std::memcpy(&from, key.bytes.data(), sizeof(from));
+  std::memmove(into.data, from, into.bytes);  // a program may send a part of a buffer to another part of it
+  return {};
+}
+
+}  // namespace parley::transport
