@@ -1,5 +1,7 @@
 #include "rendezvous/address_card.h"
 
+#include <cstring>
+
 namespace parley::rendezvous {
 namespace {
 constexpr std::uint16_t card_version = 1;
@@ -12,6 +14,7 @@ base::Bytes encode(const AddressCard& card) {
       .put_string(card.host_id)
       .put(card.pid)
       .put_string(card.tcp_address);
+  writer.put_bytes(std::as_bytes(std::span(card.cores)));
   return std::move(writer).bytes();
 }
 
@@ -22,8 +25,12 @@ std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
   const auto host_id = reader.get_string();
   const auto pid = reader.get<std::int64_t>();
   const auto tcp_address = reader.get_string();
-  if (!reader.finished()) return std::nullopt;
-  return AddressCard{*host, *host_id, *pid, *tcp_address};
+  const auto cores = reader.get_bytes();
+  if (!reader.finished() || cores->size() % sizeof(std::uint16_t) != 0) return std::nullopt;
+  AddressCard card{*host, *host_id, *pid, *tcp_address, {}};
+  card.cores.resize(cores->size() / sizeof(std::uint16_t));
+  std::memcpy(card.cores.data(), cores->data(), cores->size());
+  return card;
 }
 
 }  // namespace parley::rendezvous

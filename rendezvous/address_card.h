@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "transport/base/wire.h"
 
@@ -15,6 +16,7 @@ struct AddressCard {
   std::string host_id;  // equal for processes of one host
   std::int64_t pid = 0;
   std::string tcp_address;  // of its data listener; opaque here
+  std::vector<std::uint16_t> cores;  // it may run on
 };
 
 base::Bytes encode(const AddressCard& card);

@@ -52,7 +52,7 @@ def check_built(root, findings):
             cmake = root / folder / "CMakeLists.txt"
             name = re.escape(path.relative_to(folder).with_suffix("").as_posix())
             suffix = re.escape(path.suffix)
-            if cmake.exists() and re.search(rf"(?<![\w/.]){name}({suffix})?(?![\w/.])", cmake.read_text()):
+            if cmake.exists() and re.search(rf"(?:(?<![\w/.])|(?<=}}/)){name}({suffix})?(?![\w/.])", cmake.read_text()):
                 break
         else:
             findings.add(path, 1, "no CMakeLists.txt names this file")

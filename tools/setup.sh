@@ -3,7 +3,7 @@
 
 parley_build_packages=(
   g++ cmake ninja-build pkg-config python3
-  libasio-dev libssl-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libbenchmark-dev
+  libasio-dev libssl-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
 )
 parley_check_packages=(clang clang-format git)
 
@@ -60,12 +60,14 @@ parley_setup() {
   parley_install "${missing[@]}"
 }
 
-# parley_build PRESET [TARGET...]: configures and builds, quietly where nobody watches.
+# parley_build PRESET [TARGET...]: configures (with parley_configure_args, an array, if there is one) and builds;
+# quietly where nobody watches.
 parley_build() {
-  local preset=$1 quiet=()
+  local preset=$1 words quiet=()
   shift
   if [[ ! -t 1 ]]; then quiet=(-- --quiet); fi
   if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}; fi
-  cmake --preset "$preset" --log-level=WARNING ${parley_configure_args[@]+"${parley_configure_args[@]}"}
+  words=$(cmake --preset "$preset" ${parley_configure_args[@]+"${parley_configure_args[@]}"} 2>&1) ||
+    parley_fail "cmake --preset $preset failed"$'\n'"$words"
   cmake --build --preset "$preset" ${1:+--target "$@"} "${quiet[@]}"
 }

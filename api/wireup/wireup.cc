@@ -3,7 +3,7 @@
 #include <parley/error.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <set>
 
 #include "api/wireup/links.h"
 #include "api/wireup/roll_call.h"
@@ -54,7 +54,23 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
 }
 
 rendezvous::AddressCard own_card() {
-  return {base::host_name(), base::host_id(), static_cast<std::int64_t>(getpid()), {}};
+  return {base::host_name(), base::host_id(), static_cast<std::int64_t>(getpid()), {}, base::usable_cores()};
+}
+
+// The ranks of our host, and the cores they may use together: each may be bound to one of its own.
+struct Neighbours {
+  std::size_t ranks = 0;
+  std::set<std::uint16_t> cores;
+};
+
+Neighbours neighbours_of(const rendezvous::AddressCard& own, const std::vector<rendezvous::AddressCard>& cards) {
+  Neighbours neighbours;
+  for (const auto& card : cards) {
+    if (card.host_id != own.host_id) continue;
+    ++neighbours.ranks;
+    neighbours.cores.insert(card.cores.begin(), card.cores.end());
+  }
+  return neighbours;
 }
 
 }  // namespace
@@ -86,14 +102,13 @@ std::unique_ptr<World> wire_up(const WireupOptions& options) {
   card.tcp_address = transport.address();
   world->cards = roll_call.exchange(card);
 
-  const auto local_ranks = std::count_if(world->cards.begin(), world->cards.end(),
-                                         [&](const auto& other) { return other.host_id == card.host_id; });
-  world->engine->set_core_per_rank(local_ranks <= base::usable_cores());
+  const Neighbours neighbours = neighbours_of(card, world->cards);
+  world->engine->set_core_per_rank(neighbours.ranks <= neighbours.cores.size());
   std::vector<std::string> addresses;
   for (const auto& other : world->cards) addresses.push_back(other.tcp_address);
   link_to_all(*world, transport, addresses, deadline);
   PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size, " is linked to all ranks, tcp ",
-             card.tcp_address, ", ", local_ranks, " ranks on this host with ", base::usable_cores(),
+             card.tcp_address, ", ", neighbours.ranks, " ranks on this host with ", neighbours.cores.size(),
              " cores");
   return world;
 }
@@ -109,7 +124,7 @@ std::unique_ptr<World> wire_up_locally(int rank, const std::vector<std::string>&
   world->described = "threads of one process";
   world->cards.assign(addresses.size(), own_card());
   world->engine = std::move(engine);
-  world->engine->set_core_per_rank(world->size <= base::usable_cores());
+  world->engine->set_core_per_rank(addresses.size() <= base::usable_cores().size());
   auto& added = world->engine->add(std::move(transport));
   world->engine->locked([&](transport::Messenger&) {
     added.connect(static_cast<transport::PeerId>(rank), added.address(), base::Deadline::never());

@@ -20,18 +20,17 @@ namespace {
 constexpr std::string_view prefix = "PARLEY_";
 
 constexpr std::array known = {
-    KnownVariable{"PARLEY_TIMEOUT", "deadline of every operation: 90s, 30m, 2h, 250ms, none; default 30m"},
-    KnownVariable{"PARLEY_INIT_TIMEOUT", "deadline of init(), same grammar; default 5m"},
+    KnownVariable{"PARLEY_TIMEOUT", "how long an operation may last: 90s, 30m, 2h, 250ms, none; default 30m"},
+    KnownVariable{"PARLEY_INIT_TIMEOUT", "how long init() may last, same grammar; default 5m"},
     KnownVariable{"PARLEY_DEBUG", "lowest level that is logged: error, warn, info, debug; default warn"},
     KnownVariable{"PARLEY_DEBUG_SUBSYS",
-                  "which subsystems log: tcp,store for these only, ^env for all but this one"},
-    KnownVariable{"PARLEY_SECRET", "proof that the ranks belong to one job; the launcher makes one"},
-    KnownVariable{"PARLEY_STORE",
-                  "where the store is, tcp://host:port; wins over MASTER_ADDR and MASTER_PORT"},
+                  "subsystems that log: tcp,store for these, ^env for all but this one"},
+    KnownVariable{"PARLEY_SECRET", "proof that processes belong to one job; the launcher makes one"},
+    KnownVariable{"PARLEY_STORE", "launcher: the store at MASTER_ADDR is served already"},
     KnownVariable{"PARLEY_HOST", "address or name of this host to listen on and to advertise"},
-    KnownVariable{"PARLEY_EAGER_LIMIT", "largest message in bytes that travels before it is matched"},
-    KnownVariable{"PARLEY_WAIT", "how a waiting thread waits: adaptive, spin or sleep; default adaptive"},
-    KnownVariable{"PARLEY_LONG_TESTS", "1 lets the tests run the full counts of every soak and kill test"},
+    KnownVariable{"PARLEY_EAGER_LIMIT",
+                  "largest message, in bytes, that is sent before its receive is matched"},
+    KnownVariable{"PARLEY_LONG_TESTS", "the tests run the full counts of every soak and kill test"},
 };
 
 template <typename Integer>

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <fstream>
 
@@ -24,11 +23,16 @@ std::string host_id() {
   return boot;
 }
 
-int usable_cores() noexcept {
+std::vector<std::uint16_t> usable_cores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return 1;
-  return std::max(1, CPU_COUNT(&mask));
+  std::vector<std::uint16_t> cores;
+  if (sched_getaffinity(0, sizeof(mask), &mask) == 0) {
+    for (std::uint16_t core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &mask)) cores.push_back(core);
+  }
+  if (cores.empty()) cores.push_back(0);  // more cores than the mask holds: take it that we have one
+  return cores;
 }
 
 }  // namespace parley::base

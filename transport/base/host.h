@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace parley::base {
 
@@ -12,7 +13,7 @@ std::string host_name();
 // is involved, for containers share names.
 std::string host_id();
 
-// Cores this process may use: its affinity mask, at least 1.
-int usable_cores() noexcept;
+// The cores this process may run on (its affinity mask), ascending; at least one.
+std::vector<std::uint16_t> usable_cores();
 
 }  // namespace parley::base

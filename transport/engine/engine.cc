@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include "transport/base/spin.h"
 
 namespace parley::transport {
 
@@ -182,7 +181,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
 // After a poll that found nothing. False: timed out.
 bool Engine::rest(Watch& watch) {
   switch (watch.idle.next(watch.now - watch.idle_since)) {
-    case IdlePolicy::Step::poll: base::cpu_relax(); return true;
+    case IdlePolicy::Step::poll: return true;
     case IdlePolicy::Step::clock: read_clock(watch); return !timed_out(watch);
     case IdlePolicy::Step::yield:
       lock_.unlock();

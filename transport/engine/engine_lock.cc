@@ -19,16 +19,18 @@ constexpr int spins_of_yield = 64;
 
 void EngineLock::lock_contended() noexcept {
   contenders_.fetch_add(1, std::memory_order_relaxed);
-  for (;;) {
+  // Who was woken takes the lock as `asleep`: the unlock that woke it has forgotten the other sleepers.
+  // acquire: as in try_lock().
+  const auto take_as_asleep = [this] { return state_.exchange(asleep, std::memory_order_acquire) == free; };
+  for (bool slept = false;; slept = true) {
     for (int spin = 0; spin < spins_before_sleep; ++spin) {
-      if (state_.load(std::memory_order_relaxed) == free && try_lock()) {
+      if (state_.load(std::memory_order_relaxed) == free && (slept ? take_as_asleep() : try_lock())) {
         contenders_.fetch_sub(1, std::memory_order_relaxed);
         return;
       }
       base::cpu_relax();
     }
-    // acquire: as in try_lock(). `asleep` also when we get the lock here: another sleeper may be left.
-    if (state_.exchange(asleep, std::memory_order_acquire) == free) {
+    if (take_as_asleep()) {
       contenders_.fetch_sub(1, std::memory_order_relaxed);
       return;
     }

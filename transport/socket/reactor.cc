@@ -1,5 +1,6 @@
 #include "transport/socket/reactor.h"
 
+#include <parley/error.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -8,17 +9,24 @@
 #include <cerrno>
 #include <system_error>
 
+#include "transport/base/log.h"
 #include "transport/socket/reactor_context.h"
 
 namespace parley::socket {
 namespace {
 
+[[noreturn]] void fail(const char* call, int error) {
+  const auto text = base::concat(call, " failed: ", std::system_category().message(error));
+  if (error == EMFILE || error == ENFILE)
+    throw ResourceError(text + " (raise the limit of descriptors by ulimit -n)");
+  throw SystemError(text);
+}
+
 void add_to(int set, int fd) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.fd = fd;
-  if (epoll_ctl(set, EPOLL_CTL_ADD, fd, &event) != 0)
-    throw std::system_error(errno, std::system_category(), "epoll_ctl");
+  if (epoll_ctl(set, EPOLL_CTL_ADD, fd, &event) != 0) fail("epoll_ctl", errno);
 }
 
 void empty_doorbell(int fd) noexcept {
@@ -26,15 +34,25 @@ void empty_doorbell(int fd) noexcept {
   [[maybe_unused]] const int result = eventfd_read(fd, &rings);  // EAGAIN: nobody rang
 }
 
+std::unique_ptr<Reactor::Impl> make_impl() {
+  try {
+    return std::make_unique<Reactor::Impl>();
+  } catch (const std::system_error& error) {
+    fail("Asio's set-up", error.code().value());
+  }
+}
+
 }  // namespace
 
-Reactor::Reactor() : impl_(std::make_unique<Impl>()) {
+Reactor::Reactor() : impl_(make_impl()) {
   impl_->wait_set = base::UniqueFd(epoll_create1(EPOLL_CLOEXEC));
+  if (!impl_->wait_set) fail("epoll_create1", errno);
   impl_->doorbell = base::UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!impl_->wait_set || !impl_->doorbell)
-    throw std::system_error(errno, std::system_category(), "epoll_create1 or eventfd");
+  if (!impl_->doorbell) fail("eventfd", errno);
   add_to(impl_->wait_set.get(), impl_->doorbell.get());
-  impl_->waiter.assign(impl_->wait_set.get());
+  asio::error_code error;
+  impl_->waiter.assign(impl_->wait_set.get(), error);
+  if (error) fail("Asio's epoll_ctl", error.value());
 }
 
 Reactor::~Reactor() {

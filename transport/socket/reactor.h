@@ -18,6 +18,7 @@ namespace parley::socket {
 // work while one sleeps; the rest belongs to one thread at a time.
 class Reactor final : public base::Doorbell {
  public:
+  // Throws parley::ResourceError without descriptors, else SystemError.
   Reactor();
   ~Reactor();
   Reactor(const Reactor&) = delete;
@@ -35,6 +36,7 @@ class Reactor final : public base::Doorbell {
   void ring() noexcept override;
 
   // Makes a descriptor that is readable end a sleep; level-triggered. unwatch() before closing it.
+  // Throws parley::SystemError, for instance for one that is watched already.
   void watch(int fd);
   void unwatch(int fd) noexcept;
 

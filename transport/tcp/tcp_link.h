@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "transport/base/intrusive_list.h"
 #include "transport/base/unique_fd.h"
@@ -44,7 +45,8 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   void abandon() noexcept;
 
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
-  bool watched_for_writing = false;  // the transport's epoll set asks for EPOLLOUT
+  // What the transport's epoll set reports of this link; 0: the link is not in the set.
+  std::uint32_t watched_events = 0;
 
  private:
   void note_unsent() noexcept;

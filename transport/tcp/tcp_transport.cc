@@ -24,6 +24,8 @@ namespace {
 
 // While one link is awaited, the others are looked at every so many passes.
 constexpr std::size_t passes_per_look_around = 4;
+// After so many events of one awaited link it leaves the epoll set.
+constexpr std::size_t streak_for_privacy = 32;
 
 socket::DialTarget parse_address(std::string_view address) {
   const std::size_t colon = address.rfind(':');
@@ -118,11 +120,37 @@ std::size_t TcpTransport::progress(Endpoint* awaited) noexcept {
   if (newcomers_->any.load(std::memory_order_acquire)) events += admit_newcomers();
   if (!unsent_.empty()) events += write_unsent();
   TcpLink* first = links_.size() == 1 ? links_.front().get() : own(awaited);
-  if (first != nullptr) events += first->receive();
+  if (private_ != nullptr && private_ != first) watch(*std::exchange(private_, nullptr), EPOLLIN);
+  if (first != nullptr) events += receive_awaited(*first);
   if (links_.size() > 1 && (first == nullptr || ++pass_ % passes_per_look_around == 0))
     events += receive_ready();
   if (!unsent_.empty()) events += reap_ended();
   return events;
+}
+
+// Reads the awaited link without asking the epoll set. Membership in the set costs the kernel a callback
+// through three wait queues for every packet that arrives; a link that is awaited again and again is taken
+// out, and put back when another is awaited or the rank goes to sleep.
+std::size_t TcpTransport::receive_awaited(TcpLink& link) noexcept {
+  const std::size_t events = link.receive();
+  if (events == 0 || &link == private_) return events;
+  streak_ = &link == streak_link_ ? streak_ + 1 : 0;
+  streak_link_ = &link;
+  if (streak_ >= streak_for_privacy && !link.ended()) {
+    watch(link, 0);
+    private_ = &link;
+  }
+  return events;
+}
+
+// Has the set report `events` of the link; 0 takes it out.
+void TcpTransport::watch(TcpLink& link, std::uint32_t events) noexcept {
+  if (link.watched_events == events) return;
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &link;
+  const int change = events == 0 ? EPOLL_CTL_DEL : link.watched_events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  if (epoll_ctl(ready_set_.get(), change, link.descriptor(), &event) == 0) link.watched_events = events;
 }
 
 std::size_t TcpTransport::admit_newcomers() noexcept {
@@ -142,12 +170,10 @@ std::size_t TcpTransport::admit_newcomers() noexcept {
 }
 
 void TcpTransport::admit(PeerId peer, base::UniqueFd socket) noexcept {
-  epoll_event event{};
-  event.events = EPOLLIN;
   try {
     auto link = std::make_unique<TcpLink>(std::move(socket), *sink_, unsent_);
-    event.data.ptr = link.get();
-    if (epoll_ctl(ready_set_.get(), EPOLL_CTL_ADD, link->descriptor(), &event) != 0)
+    watch(*link, EPOLLIN);
+    if (link->watched_events == 0)
       return sink_->on_unreachable(peer, {Code::exhausted, errno}, "epoll_ctl failed");
     links_.push_back(std::move(link));
   } catch (const std::bad_alloc&) {
@@ -183,6 +209,8 @@ std::size_t TcpTransport::reap_ended() noexcept {
     const std::unique_ptr<TcpLink> link = std::move(links_[i]);
     links_.erase(links_.begin() + static_cast<std::ptrdiff_t>(i));
     if (last_awaited_ == link.get()) last_awaited_ = nullptr;
+    if (private_ == link.get()) private_ = nullptr;
+    if (streak_link_ == link.get()) streak_link_ = nullptr;
     link->abandon();
     ++events;
     sink_->on_closed(*link, link->reason());
@@ -194,15 +222,10 @@ bool TcpTransport::arm() noexcept {
   if (newcomers_->any.load(std::memory_order_acquire)) return false;
   for (TcpLink* link = unsent_.front(); link != nullptr; link = unsent_.next(*link))
     if (link->ended()) return false;
-  for (auto& link : links_) {
-    const bool unsent = !link->drained();
-    if (unsent == link->watched_for_writing) continue;
-    epoll_event event{};
-    event.events = EPOLLIN | (unsent ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-    event.data.ptr = link.get();
-    epoll_ctl(ready_set_.get(), EPOLL_CTL_MOD, link->descriptor(), &event);
-    link->watched_for_writing = unsent;
-  }
+  private_ = nullptr;
+  streak_ = 0;
+  for (auto& link : links_)
+    watch(*link, link->drained() ? static_cast<std::uint32_t>(EPOLLIN) : EPOLLIN | EPOLLOUT);
   return true;
 }
 

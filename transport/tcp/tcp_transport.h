@@ -48,6 +48,8 @@ class TcpTransport final : public Transport {
   std::size_t receive_ready() noexcept;
   std::size_t reap_ended() noexcept;
   TcpLink* own(Endpoint* awaited) noexcept;
+  std::size_t receive_awaited(TcpLink& link) noexcept;
+  void watch(TcpLink& link, std::uint32_t events) noexcept;
 
   socket::Reactor& reactor_;
   TcpOptions options_;
@@ -60,6 +62,9 @@ class TcpTransport final : public Transport {
   std::vector<std::unique_ptr<TcpLink>> links_;
   TcpLink::UnsentList unsent_;        // links with something to write, or ended
   Endpoint* last_awaited_ = nullptr;  // known to be ours
+  TcpLink* private_ = nullptr;        // polled directly and taken out of the set, see receive_awaited()
+  TcpLink* streak_link_ = nullptr;    // whose events came last while it was awaited,
+  std::size_t streak_ = 0;            // and how many in a row
   std::size_t pass_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "tests/contract/transport/content.h"
 
@@ -11,6 +12,13 @@ namespace parley::transport::contract {
 using base::Code;
 using base::Scope;
 using base::Status;
+
+namespace {
+// So that whoever still reads it sends what the receiver does not expect.
+void overwrite(std::vector<std::byte>& payload) {
+  if (!payload.empty()) std::memset(payload.data(), 0xdd, payload.size());
+}
+}  // namespace
 
 void CheckedLink::send(const std::vector<std::size_t>& sizes, Endpoint::Urgency urgency) {
   for (const std::size_t bytes : sizes) queue_.push_back({bytes, urgency});
@@ -38,7 +46,8 @@ Status CheckedLink::try_send(std::size_t bytes, Endpoint::Urgency urgency) {
   auto sent = std::make_unique<Sent>();
   sent->fn = &CheckedLink::on_done;
   sent->link = this;
-  sent->payload = make_payload(self_, taken_, bytes);
+  const auto payload = payload_of(self_, taken_, bytes);
+  sent->payload.assign(payload.begin(), payload.end());
   const bool may_complete_later = bytes > endpoint_->copy_limit_bytes();
   sending_ = true;
   const Status answer =
@@ -47,8 +56,7 @@ Status CheckedLink::try_send(std::size_t bytes, Endpoint::Urgency urgency) {
   sending_ = false;
   check_answer(answer, bytes);
   // Nobody reads the payload now, unless it was taken to be read later.
-  if (answer.code() != Code::in_progress)
-    std::fill(sent->payload.begin(), sent->payload.end(), std::byte{0xdd});
+  if (answer.code() != Code::in_progress) overwrite(sent->payload);
   if (answer.code() == Code::in_progress) {
     ++unfinished_;
     sent_.push_back(std::move(sent));
@@ -84,7 +92,7 @@ void CheckedLink::on_done(Completion& done, Status status) noexcept {
   EXPECT_NE(status.code(), Code::in_progress);
   if (sent.outcome.has_value()) return;
   sent.outcome = status;
-  std::fill(sent.payload.begin(), sent.payload.end(), std::byte{0xdd});
+  overwrite(sent.payload);
   --link.unfinished_;
   link.pump();
 }
@@ -112,8 +120,7 @@ void CheckedLink::expect_header(const PacketHeader& header) const {
 }
 
 void CheckedLink::expect_payload(std::span<const std::byte> payload) const {
-  const auto expected = make_payload(peer_, received_, payload.size());
-  EXPECT_TRUE(std::equal(payload.begin(), payload.end(), expected.begin()))
+  EXPECT_TRUE(same_bytes(payload, payload_of(peer_, received_, payload.size())))
       << "content of packet " << received_ << ", " << payload.size() << " bytes";
 }
 
@@ -130,6 +137,7 @@ base::MemoryRef CheckedLink::header(const PacketHeader& header) {
   expect_header(header);
   landing_ = header;
   target_.assign(header.payload_bytes, std::byte{0});
+  if (on_announced) on_announced(*this);
   return {target_.data(), target_.size()};
 }
 

@@ -58,8 +58,9 @@ class CheckedLink {
   // After closed().
   [[nodiscard]] base::Status reason() const { return reason_; }
 
-  // Runs after each received packet, inside the delivery.
+  // Run inside the delivery: after each received packet; at the end of on_header().
   std::function<void(CheckedLink&)> on_received;
+  std::function<void(CheckedLink&)> on_announced;
 
  private:
   // A packet that was taken `in_progress`.

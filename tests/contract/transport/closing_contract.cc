@@ -67,6 +67,15 @@ TEST_P(TransportContract, CloseFromInsideADelivery) {
   }
 }
 
+TEST_P(TransportContract, CloseBetweenHeaderAndPayload) {
+  make_linked(2);
+  link_of(1, 0).on_announced = [](CheckedLink& link) { link.close(); };
+  link_of(0, 1).send({max_payload_bytes, 10});
+  run_until(is_closed);
+  EXPECT_EQ(link_of(1, 0).received(), 0U);
+  EXPECT_TRUE(link_of(1, 0).is_landing());
+}
+
 TEST_P(TransportContract, CloseFromInsideOnLink) {
   make_parties(2);
   party(1).on_linked = [](CheckedLink& link) { link.close(); };

@@ -70,7 +70,7 @@ TEST_P(TransportContract, SmallAndLargeMixed) {
 
 TEST_P(TransportContract, BothDirectionsFullAtOnce) {
   make_linked(2);
-  const std::vector<std::size_t> sizes(12, max_payload_bytes);
+  const std::vector<std::size_t> sizes(5, max_payload_bytes);
   fill(link_of(0, 1), 60'000);
   fill(link_of(1, 0), 60'000);
   const auto first = link_of(0, 1).taken();
@@ -164,10 +164,10 @@ TEST_P(TransportContract, DrainsWhenThePeerReads) {
   make_linked(2);
   CheckedLink& sender = link_of(0, 1);
   EXPECT_TRUE(sender.endpoint()->drained());
-  sender.send(std::vector<std::size_t>(8, max_payload_bytes));
+  sender.send(std::vector<std::size_t>(4, max_payload_bytes));
   run_until([](Party& one) {
     CheckedLink& link = *one.links()[0];
-    return one.self() == 0 ? link.is_all_sent() && link.endpoint()->drained() : link.received() == 8;
+    return one.self() == 0 ? link.is_all_sent() && link.endpoint()->drained() : link.received() == 4;
   });
 }
 

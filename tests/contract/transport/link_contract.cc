@@ -76,6 +76,7 @@ TEST_P(TransportContract, SomebodyElsesAddressIsRefused) {
   party(0).connect(7, party(1).transport().address());
   run_until([](Party& one) { return one.self() == 1 || !one.unreachable().empty(); });
   run_idle();
+  ASSERT_EQ(party(0).unreachable().size(), 1U);
   EXPECT_EQ(party(0).unreachable()[0].peer, 7U);
   EXPECT_EQ(party(0).unreachable()[0].status.code(), Code::refused);
   EXPECT_TRUE(party(0).links().empty());

@@ -73,6 +73,7 @@ void run_rank(int rank, const Death& death, Outcome& outcome) {
   // spawn() asks the survivors to end as soon as the victim is gone; what they do by themselves is the test.
   std::signal(SIGTERM, SIG_IGN);
   ProcessGroup world = init();
+  world.barrier();  // whoever is through knows that all are linked
   if (rank == death.victim) die_later(death.after, outcome);
   Survivor& self = outcome.survivors[static_cast<std::size_t>(rank)];
   try {
@@ -133,11 +134,21 @@ void kill_many(Traffic traffic, std::uint64_t first_seed) {
   }
 }
 
-TEST(Kill, InARingEverySurvivorNamesTheVictim) { kill_many(Traffic::ring, 1000); }
-TEST(Kill, WithRandomPartnersEverySurvivorNamesTheVictim) { kill_many(Traffic::permutation, 2000); }
-TEST(Kill, InAllToAllEverySurvivorNamesTheVictim) { kill_many(Traffic::all_to_all, 3000); }
-TEST(Kill, InABarrierEverySurvivorNamesTheVictim) { kill_many(Traffic::barriers, 4000); }
-TEST(Kill, AReceiveFromAnySourceNamesTheVictim) { kill_many(Traffic::any_source, 5000); }
+TEST(Kill, InARingEverySurvivorNamesTheVictim) {
+  kill_many(Traffic::ring, 1000);
+}
+TEST(Kill, WithRandomPartnersEverySurvivorNamesTheVictim) {
+  kill_many(Traffic::permutation, 2000);
+}
+TEST(Kill, InAllToAllEverySurvivorNamesTheVictim) {
+  kill_many(Traffic::all_to_all, 3000);
+}
+TEST(Kill, InABarrierEverySurvivorNamesTheVictim) {
+  kill_many(Traffic::barriers, 4000);
+}
+TEST(Kill, AReceiveFromAnySourceNamesTheVictim) {
+  kill_many(Traffic::any_source, 5000);
+}
 
 }  // namespace
 }  // namespace parley::testing

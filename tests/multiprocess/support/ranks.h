@@ -13,8 +13,8 @@
 
 namespace parley::testing {
 
-// Assertions of GoogleTest are lost in a forked rank. There, what is not as expected is thrown; spawn() prints
-// it and reports the rank.
+// Assertions of GoogleTest are lost in a forked rank. There, what is not as expected is thrown; spawn()
+// prints it and reports the rank.
 class Unexpected : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -15,8 +15,7 @@ template <typename T>
 class SharedPage {
  public:
   SharedPage() {
-    void* memory =
-        mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* memory = mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::system_error(errno, std::system_category(), "mmap");
     value_ = new (memory) T();
   }

@@ -23,8 +23,8 @@ struct PlanOptions {
   std::size_t tags = 7;
 };
 
-// Who sends what to whom, in the order in which each rank sends. All ranks compute the same plan. Few messages
-// are large, so that all of them together stay near messages * 16 KiB + 4 * largest_bytes.
+// Who sends what to whom, in the order in which each rank sends. All ranks compute the same plan. Few
+// messages are large, so that all of them together stay near messages * 16 KiB + 4 * largest_bytes.
 [[nodiscard]] std::vector<PlannedMessage> make_plan(const PlanOptions& options);
 
 // The content of the index-th message of (source, destination, tag): a different byte at each offset, so that

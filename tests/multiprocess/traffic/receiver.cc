@@ -27,10 +27,12 @@ void Receiver::Buffer::check_guard() const {
     expect(memory[capacity + i] == guard_byte, "a byte behind the buffer was written");
 }
 
-Receiver::Receiver(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options)
+Receiver::Receiver(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options,
+                   Mode mode)
     : world_(world),
       random_(options.seed * 31 + static_cast<std::uint64_t>(world.rank())),
-      seed_(options.seed) {
+      seed_(options.seed),
+      mode_(mode) {
   for (const PlannedMessage& message : plan) {
     if (message.destination != world.rank()) continue;
     Stream& stream = streams_[{message.source, message.tag}];
@@ -85,8 +87,8 @@ void Receiver::post_wildcards() {
   std::vector<Work> works;
   for (std::size_t i = 0; i < count; ++i) {
     Receive& receive = *batch.emplace_back(&add(capacity));
-    works.push_back(world_.irecv(Tensor::bytes(receive.buffer.memory.get(), capacity), any_source,
-                                 {.tag = any_tag}));
+    works.push_back(
+        world_.irecv(Tensor::bytes(receive.buffer.memory.get(), capacity), any_source, {.tag = any_tag}));
   }
   for (std::size_t left = count; left > 0; --left) {
     const std::size_t i = wait_any(works);
@@ -114,12 +116,13 @@ void Receiver::receive_probed(int source, std::int64_t tag) {
 // One message, blocking, with or without wildcards.
 void Receiver::receive_one() {
   const Key key = random_unclaimed();
-  const int source = random_.one_in(2) ? any_source : key.first;
-  const std::int64_t tag = random_.one_in(2) ? any_tag : key.second;
+  const bool wild = mode_ == Mode::wildcards_only;
+  const int source = wild || random_.one_in(2) ? any_source : key.first;
+  const std::int64_t tag = wild || random_.one_in(2) ? any_tag : key.second;
   if (random_.one_in(3)) return receive_probed(source, tag);
   Receive& receive = add(largest_left());
-  receive.status = world_.recv(Tensor::bytes(receive.buffer.memory.get(), receive.buffer.capacity), source,
-                               {.tag = tag});
+  receive.status =
+      world_.recv(Tensor::bytes(receive.buffer.memory.get(), receive.buffer.capacity), source, {.tag = tag});
   receive.done = true;
   claim(receive.status);
 }
@@ -144,12 +147,11 @@ void Receiver::wait_for_all() {
 
 void Receiver::finish() {
   while (unclaimed_ > 0) {
-    // A probe takes the oldest message, whichever receive was posted for it; so those must be done before.
-    wait_for_all();
+    if (receives_.size() > most_pending) wait_for_all();
     const std::size_t kind = random_.below(4);
     if (kind == 0) {
       post_wildcards();
-    } else if (kind == 1) {
+    } else if (kind == 1 && mode_ == Mode::all) {
       for (std::size_t i = random_.below(most_pending); i > 0 && unclaimed_ > 0; --i) post_specific();
       if (unclaimed_ > 0) receive_one();
     } else {

@@ -24,7 +24,12 @@ namespace parley::testing {
 // receives that got them, in the order of posting.
 class Receiver {
  public:
-  Receiver(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options);
+  enum class Mode {
+    all,             // wildcards and specific receives, pending together
+    wildcards_only,  // whatever comes first: for senders that block until a certain message is received
+  };
+  Receiver(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options,
+           Mode mode);
 
   // Posts a few specific receives or looks at the pending ones; never blocks.
   void advance();
@@ -66,6 +71,7 @@ class Receiver {
   ProcessGroup& world_;
   Random random_;
   std::uint64_t seed_;
+  Mode mode_;
   std::map<Key, Stream> streams_;
   std::size_t unclaimed_ = 0;
   std::list<Receive> receives_;  // in the order of posting

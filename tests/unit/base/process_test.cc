@@ -89,7 +89,7 @@ TEST(Host, SaysWhoAndHowLarge) {
   EXPECT_FALSE(host_name().empty());
   EXPECT_FALSE(host_id().empty());
   EXPECT_EQ(host_id(), host_id());
-  EXPECT_GE(usable_cores(), 1);
+  EXPECT_FALSE(usable_cores().empty());
 }
 
 TEST(Error, CarriesItsDetailsAndIsCaughtByItsBase) {

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <parley/error.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include "tests/unit/socket/exchange.h"
 #include "tests/unit/socket/meeting.h"
+#include "tests/unit/socket/no_descriptors.h"
 
 namespace parley::socket::testing {
 namespace {
@@ -158,30 +158,6 @@ TEST_F(ListenerTest, AReactorMayGoRightAfterItsListener) {
   reactor_ = std::make_unique<Reactor>();
   EXPECT_TRUE(run_until(*reactor_, [&] { return silent.closed(); }));
 }
-
-// Lowers the number of descriptors this process may have and uses all of them up.
-class NoDescriptors {
- public:
-  NoDescriptors() {
-    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
-    rlimit low = before_;
-    low.rlim_cur = 128;
-    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-    for (;;) {
-      base::UniqueFd fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-      if (!fd) break;
-      held_.push_back(std::move(fd));
-    }
-    EXPECT_EQ(errno, EMFILE);
-  }
-  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
-  NoDescriptors(const NoDescriptors&) = delete;
-  NoDescriptors& operator=(const NoDescriptors&) = delete;
-
- private:
-  rlimit before_{};
-  std::vector<base::UniqueFd> held_;
-};
 
 TEST_F(ListenerTest, WithoutDescriptorsItTurnsAwayAndDoesNotSpin) {
   const auto listener = listen();

@@ -1,6 +1,7 @@
 #include "transport/socket/reactor.h"
 
 #include <gtest/gtest.h>
+#include <parley/error.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/unit/socket/no_descriptors.h"
 #include "transport/base/unique_fd.h"
 #include "transport/socket/reactor_context.h"
 
@@ -171,6 +173,18 @@ TEST(Reactor, NoRingOfAnotherThreadIsLost) {
   ringer.join();
   EXPECT_EQ(seen.load(), rounds);
   EXPECT_FALSE(deadline.expired());
+}
+
+TEST(Reactor, WithoutDescriptorsItIsNotMade) {
+  const testing::NoDescriptors none;
+  EXPECT_THROW(Reactor(), ResourceError);
+}
+
+TEST(Reactor, ADescriptorIsWatchedOnce) {
+  Reactor reactor;
+  const base::UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  reactor.watch(event.get());
+  EXPECT_THROW(reactor.watch(event.get()), SystemError);
 }
 
 TEST(Reactor, DestroyedWithASleepsWaitStillArmed) {

@@ -1,0 +1,142 @@
+// What a small message may cost in the steady state: no allocation, one system call on either side.
+
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/budget/counted_calls.h"
+#include "tests/multiprocess/support/ranks.h"
+#include "transport/base/status.h"
+#include "transport/interface/packet.h"
+#include "transport/protocol/request.h"
+#include "transport/protocol/unexpected.h"
+
+namespace parley::testing {
+namespace {
+
+constexpr int warm_up_rounds = 3000;  // all pools have grown, credit has gone round
+constexpr int rounds = 10'000;
+
+// Credit and wake-ups that go beside the messages: one in a hundred.
+constexpr std::uint64_t and_a_little(std::uint64_t calls) {
+  return calls + calls / 100;
+}
+
+// What `round` costs this rank in the steady state. Two ranks, both run the same number of rounds.
+template <typename Round>
+CountedCalls cost_of(const Round& round) {
+  for (int i = 0; i < warm_up_rounds; ++i) round();
+  const CountedCalls before = CountedCalls::now();
+  for (int i = 0; i < rounds; ++i) round();
+  return CountedCalls::now().since(before);
+}
+
+void expect_at_most(std::uint64_t calls, std::uint64_t limit, const char* what) {
+  expect(calls <= limit,
+         std::string(what) + ": " + std::to_string(calls) + ", at most " + std::to_string(limit));
+}
+
+void expect_ping_pong_budget(const CountedCalls& cost) {
+  expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
+  expect_at_most(cost.sends, and_a_little(rounds), "system calls that send");
+  expect_at_most(cost.receives, and_a_little(rounds), "system calls that receive");
+}
+
+TEST(Budget, ABlockingPingPong) {
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    std::int64_t value = 0;
+    const std::span<std::int64_t> view(&value, 1);
+    expect_ping_pong_budget(cost_of([&] {
+      if (rank == 0) {
+        world.send(view, 1);
+        world.recv(view, 1);
+      } else {
+        world.recv(view, 0);
+        world.send(view, 0);
+      }
+    }));
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Budget, ANonBlockingPingPong) {
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    std::int64_t out = 0, in = 0;
+    const int other = 1 - rank;
+    expect_ping_pong_budget(cost_of([&] {
+      Work receive = world.irecv(std::span(&in, 1), other);
+      if (rank == 1) receive.wait();
+      Work send = world.isend(std::span(&out, 1), other);
+      send.wait();
+      receive.wait();
+    }));
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Eager, but larger than what one look at the socket delivers whole: nothing is allocated either. Posted
+// receives and unexpected messages take turns.
+TEST(Budget, MediumMessagesAllocateNothing) {
+  constexpr std::size_t bytes = 48 * 1024;
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    std::vector<std::byte> out(bytes), in(bytes);
+    const int other = 1 - rank;
+    const CountedCalls cost = cost_of([&] {
+      world.send(Tensor::bytes(out.data(), bytes), other);
+      world.recv(Tensor::bytes(in.data(), bytes), other);
+    });
+    expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Budget, AWindowOfSendsLeavesInFewSystemCalls) {
+  constexpr std::size_t window = 64;
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    std::array<std::int64_t, window> values{};
+    std::array<Work, window> works;
+    constexpr int windows = 500;
+    const auto exchange = [&] {
+      for (std::size_t i = 0; i < window; ++i) {
+        const std::span<std::int64_t> view(&values[i], 1);
+        works[i] = rank == 0 ? world.isend(view, 1) : world.irecv(view, 0);
+      }
+      wait_all(works);
+      if (rank == 0)
+        world.recv<std::int64_t>(1);
+      else
+        world.send(values[0], 0);
+    };
+    for (int i = 0; i < windows; ++i) exchange();
+    const CountedCalls before = CountedCalls::now();
+    for (int i = 0; i < windows; ++i) exchange();
+    const CountedCalls cost = CountedCalls::now().since(before);
+    expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
+    if (rank == 0) expect_at_most(cost.sends, windows * window / 8, "system calls that send");
+    if (rank == 1) expect_at_most(cost.receives, windows * window / 4, "system calls that receive");
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Budget, SizesOfWhatEveryMessageTouches) {
+  static_assert(sizeof(transport::PacketHeader) == 32);
+  static_assert(sizeof(base::Status) == 8);
+  EXPECT_LE(sizeof(transport::Request), 384U);
+  EXPECT_LE(sizeof(transport::Unexpected), 320U);
+  EXPECT_LE(sizeof(Work), 48U);
+  EXPECT_LE(sizeof(RecvStatus), 24U);
+  EXPECT_LE(sizeof(Tensor), 256U);
+}
+
+}  // namespace
+}  // namespace parley::testing

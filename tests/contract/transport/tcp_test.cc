@@ -1,0 +1,14 @@
+#include "tests/contract/transport/tcp_world.h"
+#include "tests/contract/transport/transport_contract.h"
+
+namespace parley::transport::contract {
+namespace {
+
+std::unique_ptr<TransportWorld> make_tcp() {
+  return std::make_unique<TcpWorld>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Tcp, TransportContract, testing::ValuesIn(both_drives("Tcp", make_tcp)), case_name);
+
+}  // namespace
+}  // namespace parley::transport::contract

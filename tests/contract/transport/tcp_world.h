@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/contract/transport/transport_world.h"
+#include "transport/socket/reactor.h"
+#include "transport/tcp/tcp_transport.h"
+
+namespace parley::transport::contract {
+
+// Transports of one job over loopback; each has a reactor of its own, as a process would.
+class TcpWorld final : public TransportWorld {
+ public:
+  std::unique_ptr<Site> make_site() override { return std::make_unique<TcpSite>(); }
+  [[nodiscard]] bool links_to_itself() const override { return false; }
+  [[nodiscard]] std::vector<std::string> unreachable_addresses() const override {
+    // Port 1 is a reserved one that nobody listens on.
+    return {"127.0.0.1:1", "127.0.0.1", "", "127.0.0.1:port"};
+  }
+
+ private:
+  class TcpSite final : public Site {
+   public:
+    std::unique_ptr<Transport> make(PeerId self) override {
+      TcpOptions options;
+      options.self = self;
+      options.credentials.secret = "the secret of a test, long enough to be no short one";
+      return std::make_unique<TcpTransport>(reactor_, std::move(options));
+    }
+    std::size_t poll() override { return reactor_.poll(); }
+    void announce_sleep() override { reactor_.announce_sleep(); }
+    void cancel_sleep() override { reactor_.cancel_sleep(); }
+    void sleep(base::Deadline deadline) override { reactor_.sleep(deadline); }
+    base::Doorbell& doorbell() override { return reactor_; }
+
+   private:
+    socket::Reactor reactor_;
+  };
+};
+
+}  // namespace parley::transport::contract

@@ -1,0 +1,93 @@
+// Two ranks that wait for each other are told so within 15 s; ranks that are only slow are left alone.
+
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/multiprocess/support/ranks.h"
+
+namespace parley::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// In all three pairs at once, for each takes more than ten seconds.
+void expect_deadlock(const std::function<void()>& call, const std::string& text, int peer) {
+  const auto begin = Clock::now();
+  const auto error = expect_throws<DeadlockError>(call);
+  expect_contains(error.what(), text);
+  expect_equal(error.details().peer, peer, "peer");
+  expect(Clock::now() - begin < 15s * slowness(), "within 15 s");
+}
+
+void synchronous_sends(ProcessGroup& world, int other) {
+  const std::vector<float> out(16);
+  std::vector<float> in(16);
+  expect_deadlock([&] { world.send(out, other, {.synchronous = true}); },
+                  "deadlock: rank 0 send(tag 0) → 1, rank 1 send(tag 0) → 0", other);
+  // Eager messages stay sent; the link works.
+  world.recv(in, other);
+  world.sendrecv(out, other, in, other, {.send_tag = 1, .recv_tag = 1});
+}
+
+void receives_with_crossed_tags(ProcessGroup& world, int other) {
+  std::vector<float> in(16);
+  const std::int64_t tag = world.rank();
+  expect_deadlock([&] { world.recv(in, other, {.tag = tag}); },
+                  "deadlock: rank 2 recv(tag 2) ← 3, rank 3 recv(tag 3) ← 2", other);
+  world.sendrecv(in, other, in, other, {.send_tag = 1, .recv_tag = 1});
+}
+
+// Rank 4 waits long for rank 5, which computes and does not wait for it.
+void a_slow_one(ProcessGroup& world, int other) {
+  if (world.rank() == 4) {
+    expect_equal(world.recv<int>(other), 5, "value");
+    return;
+  }
+  std::this_thread::sleep_for(13s);
+  world.send(5, other);
+}
+
+TEST(Deadlock, OfTwoIsNamedOnBothSides) {
+  const int code = run_ranks(6, [](int rank, int) {
+    ProcessGroup world = init();
+    const int other = rank ^ 1;
+    if (rank < 2)
+      synchronous_sends(world, other);
+    else if (rank < 4)
+      receives_with_crossed_tags(world, other);
+    else
+      a_slow_one(world, other);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Another thread of rank 0 sends what rank 1 waits for, late: no deadlock.
+TEST(Deadlock, IsNoneWhileAnotherThreadMayHelp) {
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    if (rank == 1) {
+      expect_equal(world.recv<int>(0, {.tag = 1}), 10, "value");
+      world.send(11, 0, {.tag = 2});
+      return;
+    }
+    std::thread helper([&] {
+      (void)world.iprobe(1);  // makes itself known
+      std::this_thread::sleep_for(13s);
+      world.send(10, 1, {.tag = 1});
+    });
+    expect_equal(world.recv<int>(1, {.tag = 2}), 11, "value");
+    helper.join();
+  });
+  EXPECT_EQ(code, 0);
+}
+
+}  // namespace
+}  // namespace parley::testing
