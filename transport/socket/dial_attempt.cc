@@ -65,7 +65,7 @@ void DialAttempt::shake_hands() {
     close_at_once(socket_);
     return end(failure(ECONNREFUSED, describe(ECONNREFUSED)));
   }
-  fit_to_path(socket_);
+  limit_silence(socket_);
   phase_ = Phase::expects_challenge;
   const auto& hello = handshake_.hello();
   asio::async_write(socket_, asio::buffer(hello.data(), hello.size()),

@@ -5,8 +5,6 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <string_view>
-
 #include "transport/socket/crypto.h"
 
 namespace parley::socket {
@@ -15,7 +13,6 @@ namespace {
 constexpr int keepalive_idle_s = 10;
 constexpr int keepalive_interval_s = 2;
 constexpr int silence_limit_ms = 10'000;
-constexpr std::string_view local_control = "reno";  // every kernel has it, and allows it to everybody
 
 // Options are improvements: a kernel that lacks one still gives a working connection.
 void set(int socket, int level, int name, int value) noexcept {
@@ -39,16 +36,13 @@ void tune(int socket) noexcept {
   set(socket, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_interval_s);
 }
 
-void fit_to_path(asio::ip::tcp::socket& socket) noexcept {
+void limit_silence(asio::ip::tcp::socket& socket) noexcept {
   asio::error_code no_local, no_remote;
   const auto local = socket.local_endpoint(no_local);
   const auto remote = socket.remote_endpoint(no_remote);
   if (no_local || no_remote) return;
   const bool same_host = remote.address().is_loopback() || remote.address() == local.address();
-  if (same_host)
-    setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_CONGESTION, local_control.data(), local_control.size());
-  else
-    set(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, silence_limit_ms);
+  if (!same_host) set(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, silence_limit_ms);
 }
 
 bool connected_to_itself(const asio::ip::tcp::socket& socket) noexcept {

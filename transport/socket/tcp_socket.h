@@ -17,13 +17,10 @@ namespace parley::socket {
 // TCP_NODELAY, and keepalive so that a vanished host is noticed: 10 s idle, then every 2 s.
 void tune(int socket) noexcept;
 
-// On a connected socket, what depends on the other end.
-// Between hosts: sent bytes that stay unacknowledged for 10 s end the connection. Left out between processes of
-// one host, which cannot lose each other silently, because the kernel counts a peer that merely does not read (a
-// debugger holds it) as lost too.
-// On one host: Reno instead of the system's congestion control. Nothing is congested there, and one that paces
-// (BBR) holds back 1 MiB messages to 6 of 10 GB/s.
-void fit_to_path(asio::ip::tcp::socket& socket) noexcept;
+// On a connected socket: sent bytes that stay unacknowledged for 10 s end the connection. Left out between
+// processes of one host, which cannot lose each other silently, because the kernel counts a peer that merely
+// does not read (a debugger holds it) as lost too.
+void limit_silence(asio::ip::tcp::socket& socket) noexcept;
 
 // A dial to a free port in the ephemeral range can connect to its own port and talk to itself.
 [[nodiscard]] bool connected_to_itself(const asio::ip::tcp::socket& socket) noexcept;

@@ -34,8 +34,8 @@ Status FrameReceiver::read_once(std::size_t& bytes, std::size_t& wanted) noexcep
   do {
     if (direct) {
       // The staging buffer is empty here: deliver() moved all of it into the payload.
-      std::array<iovec, 2> parts{{{destination_, payload_left_}, {staging_.get(), staging_bytes}}};
-      wanted = payload_left_ + staging_bytes;
+      std::array<iovec, 2> parts{{{destination_, payload_left_}, {staging_.get(), behind_bytes}}};
+      wanted = payload_left_ + behind_bytes;
       got = ::readv(socket_, parts.data(), static_cast<int>(parts.size()));
     } else {
       wanted = staging_bytes - tail_;

@@ -24,27 +24,37 @@ void TcpLink::note_unsent() noexcept {
   if (!UnsentList::is_linked(*this)) unsent_.push_back(*this);
 }
 
+// The link ends when all has been read: not here, where the sink would learn that the peer has gone before it
+// learns why.
+void TcpLink::note_broken(Status status) noexcept {
+  broken_ = status;
+  note_unsent();
+}
+
 Status TcpLink::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
                          Urgency urgency) noexcept {
   if (ended()) return ended_;
+  if (broken()) return Code::again;
   const Status status = sender_.post(header, payload, done, urgency == Urgency::now);
-  if (status.failed())
-    ended_ = status;  // progress() sees it and reports
-  else if (status.code() == Code::again)
-    refused_ = true;
-  if (!sender_.empty() || ended()) note_unsent();
+  if (status.failed()) {
+    note_broken(status);
+    return Code::again;
+  }
+  if (status.code() == Code::again) refused_ = true;
+  if (!sender_.empty()) note_unsent();
   return status;
 }
 
 void TcpLink::flush() noexcept {
-  if (ended()) return;
-  if (const Status status = sender_.write_out(); status.failed()) ended_ = status;
+  if (ended() || broken()) return;
+  if (const Status status = sender_.write_out(); status.failed()) note_broken(status);
 }
 
 std::size_t TcpLink::write_unsent() noexcept {
   if (ended()) return 0;
+  if (broken()) return read_the_rest();
   if (const Status status = sender_.write_out(); status.failed()) {
-    ended_ = status;
+    note_broken(status);
     return 1;
   }
   std::size_t events = 0;
@@ -53,22 +63,31 @@ std::size_t TcpLink::write_unsent() noexcept {
     done->fn(*done, {});
   }
   // The completion may have posted the next large packet; what was refused before is told only of real room.
-  if (!ended() && sender_.empty() && std::exchange(refused_, false)) {
+  const auto idle = [this] { return !ended() && !broken() && sender_.empty(); };
+  if (idle() && std::exchange(refused_, false)) {
     ++events;
     sink_.on_writable(*this);
   }
-  if (!ended() && sender_.empty() && UnsentList::is_linked(*this)) UnsentList::remove(*this);
+  if (idle() && UnsentList::is_linked(*this)) UnsentList::remove(*this);
   return events;
 }
 
 std::size_t TcpLink::receive() noexcept {
-  if (ended()) return 0;
+  if (ended() || broken()) return 0;
   std::size_t events = 0;
   if (const Status status = receiver_.receive(*this, sink_, events); status.failed() && !ended()) {
     ended_ = status;
     note_unsent();
     ++events;
   }
+  return events;
+}
+
+std::size_t TcpLink::read_the_rest() noexcept {
+  std::size_t events = 1;
+  const Status status = receiver_.receive(*this, sink_, events);
+  if (status.ok() || ended()) return events;
+  ended_ = status.code() == Code::protocol_violation ? status : broken_;
   return events;
 }
 

@@ -35,9 +35,12 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
 
   // From the transport's progress(): read and deliver; returns the number of events.
   std::size_t receive() noexcept;
-  // From the transport's progress(): write what is left; returns the number of events.
+  // From the transport's progress(): write what is left, or read it from a broken link; returns the number of
+  // events.
   std::size_t write_unsent() noexcept;
 
+  // Writing has failed; what the peer had sent before is still to be read, its goodbye above all.
+  [[nodiscard]] bool broken() const noexcept { return broken_.failed(); }
   // Set once the link has ended: the transport reports and destroys it.
   [[nodiscard]] bool ended() const noexcept { return ended_.failed(); }
   [[nodiscard]] base::Status reason() const noexcept { return ended_; }
@@ -50,6 +53,8 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
 
  private:
   void note_unsent() noexcept;
+  void note_broken(base::Status status) noexcept;
+  std::size_t read_the_rest() noexcept;
 
   base::UniqueFd socket_;
   PacketSink& sink_;
@@ -57,6 +62,7 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   FrameSender sender_;
   FrameReceiver receiver_;
   bool refused_ = false;  // a try_send answered `again`: on_writable() is owed
+  base::Status broken_;
   base::Status ended_;
 };
 
