@@ -89,6 +89,7 @@ Message ProcessGroup::probe(int source, const RecvOptions& options) {
   base::Status obstacle;
   engine.wait_until(
       [&](Messenger& messenger) {
+        if (message != nullptr) return true;  // asked again after it held
         message = messenger.peek(pattern);
         if (message != nullptr) messenger.hold(*message);
         if (message == nullptr) obstacle = messenger.receive_obstacle(pattern);

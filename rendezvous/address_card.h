@@ -15,7 +15,7 @@ struct AddressCard {
   std::string host;     // name, for people
   std::string host_id;  // equal for processes of one host
   std::int64_t pid = 0;
-  std::string tcp_address;  // of its data listener; opaque here
+  std::string tcp_address;           // of its data listener; opaque here
   std::vector<std::uint16_t> cores;  // it may run on
 };
 

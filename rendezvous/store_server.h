@@ -31,6 +31,7 @@ class StoreServer {
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] std::size_t client_count() const noexcept;
+  void stop_accepting() { listener_->stop(); }
 
  private:
   void listen(const TcpStoreOptions& options);

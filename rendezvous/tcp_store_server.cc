@@ -26,5 +26,8 @@ std::uint16_t TcpStoreServer::port() const noexcept {
 std::size_t TcpStoreServer::client_count() const noexcept {
   return impl_->server.client_count();
 }
+void TcpStoreServer::stop_accepting() {
+  impl_->server.stop_accepting();
+}
 
 }  // namespace parley

@@ -12,7 +12,7 @@ LAYERS = {
     "transport/base": 0, "transport/socket": 0, "transport/cuda": 0,
     "transport/interface": 1, "tensor": 1, "rendezvous": 1,
     "transport/match": 2, "transport/protocol": 2, "api/schedule": 2,
-    "transport/inproc": 2, "transport/tcp": 2, "transport/shm": 2, "transport/cuda_ipc": 2,
+    "transport/inproc": 2, "transport/tcp": 2, "transport/fault": 2, "transport/shm": 2, "transport/cuda_ipc": 2,
     "transport/engine": 3,
     "api/wireup": 4,
     "api/nccl": 5, "api/collective": 5,
@@ -32,7 +32,7 @@ ONLY = {
     "api/schedule": ({"transport/base"}, "a schedule is a pure function"),
     "api/examples": ({"api", "tensor", "rendezvous", "transport/base"}, "an example includes what a user can"),
 }
-CONCRETE = {"transport/inproc", "transport/tcp", "transport/shm", "transport/cuda_ipc"}
+CONCRETE = {"transport/inproc", "transport/tcp", "transport/fault", "transport/shm", "transport/cuda_ipc"}
 
 # Headers of other projects, by the first part of the path, and who may include them; never a public header.
 ASIO = {"transport/socket", "transport/tcp", "rendezvous", "tests", "bench", "tools"}

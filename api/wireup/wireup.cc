@@ -53,17 +53,14 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
   return std::make_unique<transport::Engine>(engine);
 }
 
-rendezvous::AddressCard own_card() {
-  return {base::host_name(), base::host_id(), static_cast<std::int64_t>(getpid()), {}, base::usable_cores()};
-}
-
 // The ranks of our host, and the cores they may use together: each may be bound to one of its own.
 struct Neighbours {
   std::size_t ranks = 0;
   std::set<std::uint16_t> cores;
 };
 
-Neighbours neighbours_of(const rendezvous::AddressCard& own, const std::vector<rendezvous::AddressCard>& cards) {
+Neighbours neighbours_of(const rendezvous::AddressCard& own,
+                         const std::vector<rendezvous::AddressCard>& cards) {
   Neighbours neighbours;
   for (const auto& card : cards) {
     if (card.host_id != own.host_id) continue;
@@ -73,10 +70,7 @@ Neighbours neighbours_of(const rendezvous::AddressCard& own, const std::vector<r
   return neighbours;
 }
 
-}  // namespace
-
-std::unique_ptr<World> wire_up(const WireupOptions& options) {
-  const auto deadline = base::Deadline::after(options.init_timeout);
+std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline deadline) {
   auto world = std::make_unique<World>();
   world->rank = options.place.rank;
   world->size = options.place.world_size;
@@ -113,24 +107,20 @@ std::unique_ptr<World> wire_up(const WireupOptions& options) {
   return world;
 }
 
-std::unique_ptr<World> wire_up_locally(int rank, const std::vector<std::string>& addresses,
-                                       std::unique_ptr<transport::Transport> transport,
-                                       std::unique_ptr<transport::Engine> engine,
-                                       std::chrono::nanoseconds timeout) {
-  auto world = std::make_unique<World>();
-  world->rank = rank;
-  world->size = static_cast<int>(addresses.size());
-  world->timeout = timeout;
-  world->described = "threads of one process";
-  world->cards.assign(addresses.size(), own_card());
-  world->engine = std::move(engine);
-  world->engine->set_core_per_rank(addresses.size() <= base::usable_cores().size());
-  auto& added = world->engine->add(std::move(transport));
-  world->engine->locked([&](transport::Messenger&) {
-    added.connect(static_cast<transport::PeerId>(rank), added.address(), base::Deadline::never());
-  });
-  link_to_all(*world, added, addresses, base::Deadline::after(timeout));
-  return world;
+}  // namespace
+
+std::unique_ptr<World> wire_up(const WireupOptions& options) {
+  const auto deadline = base::Deadline::after(options.init_timeout);
+  for (;;) {
+    try {
+      return wire_up_once(options, deadline);
+    } catch (const StoreLostError& error) {
+      // We may have joined the store of the world before, which rank 0 closes when it leaves that one.
+      const bool may_come_back = options.store == nullptr && !options.place.serves_store;
+      if (!may_come_back || deadline.expired()) throw;
+      PARLEY_LOG(info, "init", "joining again: ", error.what());
+    }
+  }
 }
 
 }  // namespace parley::wireup

@@ -23,11 +23,4 @@ struct WireupOptions {
 // StoreError, UsageError.
 std::unique_ptr<World> wire_up(const WireupOptions& options);
 
-// The same without a store or a socket, for ranks that are threads of one process: `transport` links to the
-// others under `addresses`, by rank.
-std::unique_ptr<World> wire_up_locally(int rank, const std::vector<std::string>& addresses,
-                                       std::unique_ptr<transport::Transport> transport,
-                                       std::unique_ptr<transport::Engine> engine,
-                                       std::chrono::nanoseconds timeout);
-
 }  // namespace parley::wireup

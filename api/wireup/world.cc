@@ -1,23 +1,16 @@
 #include "api/wireup/world.h"
 
-#include <thread>
+#include <unistd.h>
 
+#include "transport/base/host.h"
 #include "transport/base/log.h"
 
 namespace parley::wireup {
-namespace {
-
-// The others may still need the store that we serve; ours is the last connection to it.
-void await_clients(const TcpStoreServer& server, base::Deadline deadline) {
-  while (server.client_count() > 1 && !deadline.expired())
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  if (server.client_count() > 1)
-    PARLEY_LOG(warn, "store", "closing the store while ", server.client_count() - 1, " ranks still use it");
-}
-
-}  // namespace
-
 World::World() = default;
+
+rendezvous::AddressCard own_card() {
+  return {base::host_name(), base::host_id(), static_cast<std::int64_t>(getpid()), {}, base::usable_cores()};
+}
 
 World::~World() {
   if (engine != nullptr && engine->in_forked_child()) {
@@ -33,11 +26,12 @@ World::~World() {
 
 void World::leave(std::chrono::nanoseconds linger) {
   if (engine == nullptr) return;
-  const auto deadline = base::Deadline::after(linger);
   const auto culprit = engine->locked([](const transport::Messenger& m) { return m.first_casualty(); });
-  if (const std::size_t undelivered = engine->leave(culprit, linger); undelivered != 0)
-    PARLEY_LOG(warn, "p2p", "leaving with ", undelivered, " messages not delivered");
-  if (store_server != nullptr) await_clients(*store_server, deadline);
+  // Whoever serves the store stays until the others have left: they may still need it.
+  const auto undelivered = engine->leave(culprit, store_server != nullptr, linger);
+  if (undelivered != 0) PARLEY_LOG(warn, "p2p", "leaving with ", undelivered, " messages not delivered");
+  store.reset();
+  store_server.reset();
 }
 
 std::string World::name_of(int number) const {

@@ -49,6 +49,9 @@ struct World {
   std::unique_ptr<transport::Engine> engine;
 };
 
+// The card of this process, without an address.
+rendezvous::AddressCard own_card();
+
 // How long leaving may take.
 inline constexpr auto default_linger = std::chrono::seconds(5);
 

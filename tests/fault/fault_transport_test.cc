@@ -1,6 +1,6 @@
 // The faults happen, as often as planned, at the same moments for the same seed; and the cuts do what they
 // say.
-#include "tests/fault/fault_transport.h"
+#include "transport/fault/fault_transport.h"
 
 #include <gtest/gtest.h>
 

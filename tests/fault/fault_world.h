@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/contract/transport/transport_world.h"
-#include "tests/fault/fault_transport.h"
+#include "transport/fault/fault_transport.h"
 
 namespace parley::transport::fault {
 

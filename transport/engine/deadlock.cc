@@ -25,10 +25,6 @@ void Engine::look_for_deadlock(Watch& watch) noexcept {
   if (request.peer == nullptr || request.peer->number == options_.messenger.self || !is_unmatched(request))
     return;
   Peer& peer = *request.peer;
-  if (peer.deadlocked == &request) {
-    messenger_.cancel(request, base::Code::deadlocked);
-    return;
-  }
   // Another thread of this rank may still do what the peer waits for.
   if (census_.living() != 1) return;
   if (!watch.stall_told) {

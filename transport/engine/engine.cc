@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <system_error>
 
-
 namespace parley::transport {
 
 using base::Clock;
@@ -14,6 +13,7 @@ using base::Deadline;
 namespace {
 
 constexpr auto tick_period = std::chrono::milliseconds(5);
+constexpr auto drain_period = std::chrono::milliseconds(2);
 // A sleeper looks at deadlines and at peers that stall at least this often.
 constexpr auto longest_sleep = std::chrono::milliseconds(100);
 // While a poll always finds something, the clock is still read every so many passes.
@@ -29,12 +29,12 @@ struct Engine::Waiter {
 Engine::Engine(const EngineOptions& options) : options_(options), messenger_(options.messenger) {}
 
 Engine::~Engine() {
-  leave(std::nullopt, std::chrono::nanoseconds(0));
+  leave(std::nullopt, false, std::chrono::nanoseconds(0));
   stop_background();
 }
 
 Transport& Engine::add(std::unique_ptr<Transport> transport) {
-  const Held held(*this);
+  const std::lock_guard held(lock_);  // whoever sets the engine up need not be a thread that uses it
   if (const base::Status status = transport->start(messenger_); status.failed())
     throw std::system_error(status.native(), std::system_category(), std::string(transport->name()));
   transports_.push_back(std::move(transport));
@@ -74,7 +74,7 @@ std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
 }
 
 void Engine::set_core_per_rank(bool core_per_rank) {
-  const Held held(*this);
+  const std::lock_guard held(lock_);
   core_per_rank_ = core_per_rank;
 }
 
@@ -272,20 +272,24 @@ void Engine::abort_context(std::uint32_t context, std::string_view reason) {
   wake_sleepers();
 }
 
-std::size_t Engine::leave(std::optional<std::uint32_t> culprit, std::chrono::nanoseconds linger) {
+std::size_t Engine::leave(std::optional<std::uint32_t> culprit, bool last, std::chrono::nanoseconds linger) {
   const Deadline deadline = Deadline::after(linger);
   {
     const Held held(*this);
     if (left_) return 0;
     left_ = true;
   }
-  const auto sent = [](const Messenger& m) { return m.drained() && m.live_sends() == 0; };
+  // Nothing wakes us when the last bytes have arrived: look again and again.
+  const auto wait_for_drain = [&](auto&& condition) {
+    while (!wait_until(condition, std::min<std::chrono::nanoseconds>(deadline.remaining(), drain_period)))
+      if (deadline.expired()) return false;
+    return true;
+  };
   std::size_t undelivered = 0;
-  if (!culprit && !wait_until(sent, deadline.remaining()))
+  if (!culprit && !wait_for_drain([](const Messenger& m) { return m.drained() && m.live_sends() == 0; }))
     undelivered = locked([](Messenger& messenger) { return messenger.live_sends(); });
   locked([culprit](Messenger& messenger) { messenger.leave(culprit); });
-  const auto drained = [](const Messenger& m) { return m.drained(); };
-  wait_until(drained, deadline.remaining());
+  wait_for_drain([last](const Messenger& m) { return m.drained() && (!last || m.is_alone()); });
 
   const Held held(*this);
   for (auto& transport : transports_) transport->close();

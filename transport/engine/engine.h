@@ -107,9 +107,10 @@ class Engine {
   // Ends everything in a context with `reason`, everywhere. Waiters return at once.
   void abort_context(std::uint32_t context, std::string_view reason);
 
-  // Delivers what was sent, says goodbye and closes all links, within `linger`. Returns how many requests and
-  // links were not done by then. Idempotent.
-  std::size_t leave(std::optional<std::uint32_t> culprit, std::chrono::nanoseconds linger);
+  // Delivers what was sent, says goodbye (naming `culprit`, whose failure is the cause, if there is one) and
+  // closes all links, within `linger`; `last`: after every peer has left. Returns how many sends were not
+  // delivered. Idempotent.
+  std::size_t leave(std::optional<std::uint32_t> culprit, bool last, std::chrono::nanoseconds linger);
 
   // Whether this object was carried into a forked child, where nothing of it may be used.
   [[nodiscard]] bool in_forked_child() const noexcept { return fork_guard_.in_child(); }

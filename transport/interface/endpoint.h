@@ -38,7 +38,8 @@ class Endpoint {
   // Sends what `batch` held back.
   virtual void flush() noexcept = 0;
 
-  // Whether everything taken has left this process (has reached the kernel or the peer).
+  // Whether everything taken has arrived at the peer's host, so that closing the link loses nothing of it. No
+  // event tells when this becomes true.
   [[nodiscard]] virtual bool drained() const noexcept = 0;
 
   // Ends the link without blocking: unsent packets are dropped, completions run with `cancelled`, and

@@ -47,13 +47,15 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
       return abort_context(header.context, peer.number,
                            {reinterpret_cast<const char*>(payload.data()), payload.size()});
     case PacketKind::stall:
-      if ((header.id & stall_is_deadlock) != 0) peer.deadlocked = peer.told_about;
       peer.told_us.valid = true;
       peer.told_us.is_send = (header.id & stall_of_send) != 0;
       peer.told_us.type_code = header.type_code;
       peer.told_us.envelope = {header.context, peer.number, header.tag};
       peer.told_us.message_bytes = header.message_bytes;
       peer.told_us.since = std::chrono::steady_clock::now();
+      // Now, before a packet behind this one can end it in another way: both sides shall get the error.
+      if ((header.id & stall_is_deadlock) != 0 && peer.told_about != nullptr)
+        try_end(*peer.told_about, Code::deadlocked);
       return;
     case PacketKind::resume: peer.told_us.valid = false; return;
     case PacketKind::goodbye: return handle_goodbye(peer, header);

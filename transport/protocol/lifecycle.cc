@@ -99,7 +99,6 @@ void Messenger::complete(Request& request, Status status) noexcept {
     request.peer->told_about = nullptr;
     request.peer->resume_wanted = unsettled_ = true;
   }
-  if (request.peer != nullptr && request.peer->deadlocked == &request) request.peer->deadlocked = nullptr;
   if (request.waiter != nullptr) request.waiter->unpark();
   if (request.on_done != nullptr) request.on_done(request);
   finish_errand(request);

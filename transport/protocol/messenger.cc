@@ -1,5 +1,6 @@
 #include "transport/protocol/messenger.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "transport/base/log.h"
@@ -108,7 +109,13 @@ bool Messenger::drained() const noexcept {
   return true;
 }
 
-void Messenger::tell_stall(const Request& request) noexcept {
+bool Messenger::is_alone() const noexcept {
+  return std::all_of(peers_.begin(), peers_.end(), [this](const auto& peer) {
+    return peer->number == options_.self || peer->state == PeerState::left || peer->state == PeerState::down;
+  });
+}
+
+void Messenger::tell_stall(Request& request) noexcept {
   Peer& peer = *request.peer;
   const bool is_send = request.kind == RequestKind::send;
   peer.stall = {.kind = PacketKind::stall, .type_code = request.type_code};

@@ -26,7 +26,7 @@ struct MessengerOptions {
   std::uint32_t self = 0;        // our number
   std::uint32_t peer_count = 1;  // processes, ourselves included; their numbers are 0 to peer_count - 1
   std::size_t eager_limit_bytes = 64 * 1024;  // larger messages are offered; at most max_payload_bytes
-  std::size_t piece_bytes = 1024 * 1024;       // of a granted message, at most max_payload_bytes
+  std::size_t piece_bytes = 1024 * 1024;      // of a granted message, at most max_payload_bytes
 };
 
 struct SendSpec {
@@ -117,6 +117,8 @@ class Messenger final : public PacketSink {
   void leave(std::optional<std::uint32_t> culprit) noexcept;
   // Whether all that was sent, goodbyes included, has left this process.
   [[nodiscard]] bool drained() const noexcept;
+  // Whether every peer has left or is down.
+  [[nodiscard]] bool is_alone() const noexcept;
   // A burst is what is sent between two looks at the network: its first message to a peer leaves at once,
   // those that may be batched follow with the next flush. Called at each look.
   void end_burst() noexcept { ++burst_; }
@@ -125,7 +127,7 @@ class Messenger final : public PacketSink {
   void acknowledge_failures() noexcept;
 
   // Tells the peer of a pending request that we wait for it; that we no longer do is told by itself.
-  void tell_stall(const Request& request) noexcept;
+  void tell_stall(Request& request) noexcept;
   // Ends a request with `deadlocked`, and tells its peer, which waits for us, to do the same.
   void declare_deadlock(Request& request) noexcept;
 

@@ -63,10 +63,9 @@ struct Peer {
   std::byte* landing_buffer = nullptr;
   std::size_t landing_bytes = 0;
 
-  StallReport told_us;                  // the peer waits for us
-  const Request* told_about = nullptr;  // we told the peer that we wait for it with this request
-  const Request* deadlocked = nullptr;  // the peer says that this one never ends
-  PacketHeader stall;                   // what to tell
+  StallReport told_us;            // the peer waits for us
+  Request* told_about = nullptr;  // we told the peer that we wait for it with this request
+  PacketHeader stall;             // what to tell
   bool stall_wanted = false;
   bool resume_wanted = false;
 };

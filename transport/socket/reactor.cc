@@ -34,6 +34,13 @@ void empty_doorbell(int fd) noexcept {
   [[maybe_unused]] const int result = eventfd_read(fd, &rings);  // EAGAIN: nobody rang
 }
 
+struct WaitEnded {
+  using allocator_type = WaitAllocator<std::byte>;
+  Reactor::Impl* impl;
+  [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(impl->wait_memory); }
+  void operator()(const asio::error_code&) const noexcept { impl->waiting = false; }
+};
+
 std::unique_ptr<Reactor::Impl> make_impl() {
   try {
     return std::make_unique<Reactor::Impl>();
@@ -75,8 +82,7 @@ void Reactor::sleep(base::Deadline deadline) {
   if (!impl_->waiting) {
     impl_->waiting = true;
     // A wait re-arms the set's edge, so readiness that came before it is seen.
-    impl_->waiter.async_wait(asio::posix::stream_descriptor::wait_read,
-                             [impl = impl_.get()](const asio::error_code&) { impl->waiting = false; });
+    impl_->waiter.async_wait(asio::posix::stream_descriptor::wait_read, WaitEnded{impl_.get()});
   }
   impl_->context.restart();
   if (deadline.is_never())

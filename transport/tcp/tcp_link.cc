@@ -1,5 +1,7 @@
 #include "transport/tcp/tcp_link.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <utility>
@@ -18,6 +20,15 @@ TcpLink::TcpLink(base::UniqueFd socket, PacketSink& sink, UnsentList& unsent)
 
 TcpLink::~TcpLink() {
   if (UnsentList::is_linked(*this)) UnsentList::remove(*this);
+}
+
+// In the kernel is not enough: a socket that is closed with unread bytes in it throws away what it has not
+// yet delivered. What the peer's host has acknowledged stays readable there.
+bool TcpLink::drained() const noexcept {
+  if (ended() || broken()) return true;  // nothing more will leave
+  int undelivered_bytes = 0;
+  return sender_.empty() &&
+         (ioctl(socket_.get(), SIOCOUTQ, &undelivered_bytes) != 0 || undelivered_bytes == 0);
 }
 
 void TcpLink::note_unsent() noexcept {

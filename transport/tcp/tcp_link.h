@@ -30,7 +30,7 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
     return FrameSender::copy_limit_bytes;
   }
   void flush() noexcept override;
-  [[nodiscard]] bool drained() const noexcept override { return sender_.empty(); }
+  [[nodiscard]] bool drained() const noexcept override;
   void close() noexcept override;
 
   // From the transport's progress(): read and deliver; returns the number of events.
@@ -47,6 +47,8 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   // Completes what was under way; the last call before on_closed().
   void abandon() noexcept;
 
+  // Whether there is something to write.
+  [[nodiscard]] bool unsent() const noexcept { return !sender_.empty(); }
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
   // What the transport's epoll set reports of this link; 0: the link is not in the set.
   std::uint32_t watched_events = 0;

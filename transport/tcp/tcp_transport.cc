@@ -45,15 +45,16 @@ struct TcpTransport::Newcomers {
   struct Entry {
     PeerId peer;
     base::Result<base::UniqueFd> outcome;
+    bool dialled;  // else accepted
   };
   std::mutex mutex;
   std::vector<Entry> entries;
   // release/acquire: a progress() that sees `any` finds the entry behind the mutex.
   std::atomic<bool> any{false};
 
-  void add(PeerId peer, base::Result<base::UniqueFd> outcome) {
+  void add(PeerId peer, base::Result<base::UniqueFd> outcome, bool dialled) {
     const std::lock_guard lock(mutex);
-    entries.push_back({peer, std::move(outcome)});
+    entries.push_back({peer, std::move(outcome), dialled});
     any.store(true, std::memory_order_release);
   }
 };
@@ -82,7 +83,7 @@ Status TcpTransport::start(PacketSink& sink) {
   accepting_.reset(new Accepting{
       socket::Listener(reactor_, listen, options_.credentials,
                        [newcomers = newcomers_](base::UniqueFd socket, const socket::Identity& identity) {
-                         newcomers->add(identity.from, std::move(socket));
+                         newcomers->add(identity.from, std::move(socket), false);
                        })});
   return {};
 }
@@ -92,10 +93,11 @@ std::string TcpTransport::address() const {
 }
 
 void TcpTransport::connect(PeerId peer, std::string_view address, base::Deadline deadline) {
+  if (closed_) return newcomers_->add(peer, base::Failure{Code::cancelled, "this transport is closed"}, true);
   const socket::Identity identity{socket::Purpose::data, options_.self, peer};
   socket::dial(reactor_, parse_address(address), identity, options_.credentials, deadline,
                [newcomers = newcomers_, peer](base::Result<base::UniqueFd> outcome) {
-                 newcomers->add(peer, std::move(outcome));
+                 newcomers->add(peer, std::move(outcome), true);
                });
 }
 
@@ -161,10 +163,14 @@ std::size_t TcpTransport::admit_newcomers() noexcept {
     newcomers_->any.store(false, std::memory_order_relaxed);  // the mutex orders it
   }
   for (auto& entry : entries) {
-    if (entry.outcome)
+    if (closed_) {
+      // Too late for a link. Who was accepted sees the end of the stream.
+      if (entry.dialled) sink_->on_unreachable(entry.peer, Code::cancelled, "this transport was closed");
+    } else if (entry.outcome) {
       admit(entry.peer, std::move(entry.outcome).value());
-    else
+    } else {
       sink_->on_unreachable(entry.peer, entry.outcome.failure().status, entry.outcome.failure().message);
+    }
   }
   return entries.size();
 }
@@ -221,15 +227,16 @@ std::size_t TcpTransport::reap_ended() noexcept {
 bool TcpTransport::arm() noexcept {
   if (newcomers_->any.load(std::memory_order_acquire)) return false;
   for (TcpLink* link = unsent_.front(); link != nullptr; link = unsent_.next(*link))
-    if (link->ended()) return false;
+    if (link->ended() || link->broken()) return false;
   private_ = nullptr;
   streak_ = 0;
   for (auto& link : links_)
-    watch(*link, link->drained() ? static_cast<std::uint32_t>(EPOLLIN) : EPOLLIN | EPOLLOUT);
+    watch(*link, link->unsent() ? EPOLLIN | EPOLLOUT : static_cast<std::uint32_t>(EPOLLIN));
   return true;
 }
 
 void TcpTransport::close() noexcept {
+  closed_ = true;
   stop_accepting();
   for (auto& link : links_) {
     // What was written still reaches the peer, followed by an end of stream.

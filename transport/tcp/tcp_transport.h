@@ -54,6 +54,7 @@ class TcpTransport final : public Transport {
   socket::Reactor& reactor_;
   TcpOptions options_;
   PacketSink* sink_ = nullptr;
+  bool closed_ = false;
   std::shared_ptr<Newcomers> newcomers_;
   struct Accepting;
   std::unique_ptr<Accepting> accepting_;

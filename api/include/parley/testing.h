@@ -9,13 +9,14 @@
 
 namespace parley::testing {
 
-// Faults of the simulated network between the ranks; all decided by `seed`.
+// Faults of the links between the ranks, decided by `seed`; probabilities are 0 to 1.
 struct Faults {
   std::uint64_t seed = 1;
-  double delay = 0;            // probability that a packet is held back for a while, order kept
-  double refusal = 0;          // probability that a send is refused and must be tried again
-  int dead_rank = -1;          // this rank's links break ...
-  int dead_after_packets = 0;  // ... after it has sent so many packets
+  double delay = 0;    // that an arriving packet, and all behind it, is held back for a while
+  double refusal = 0;  // that a link refuses a packet, which is then sent later
+  double split = 0;    // that a payload arrives in pieces
+  int dead_rank = -1;  // all links of this rank break ...
+  std::uint64_t dead_after_packets = 1;  // ... at the packet of this number that reaches it
 };
 
 struct WorldOptions {

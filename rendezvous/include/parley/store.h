@@ -38,8 +38,8 @@ class PARLEY_API Store {
   // Adds to a decimal number kept as text, an absent key counting as 0, and returns the sum. Atomic. A value
   // that is no number is a StoreError.
   virtual std::int64_t add(std::string_view key, std::int64_t delta, Timeout timeout = default_timeout) = 0;
-  // If the key's value equals `expected` (an absent key equals the empty value), makes it `desired`. Returns the
-  // value that is there afterwards; empty if the key is still absent. Atomic.
+  // If the key's value equals `expected` (an absent key equals the empty value), makes it `desired`. Returns
+  // the value that is there afterwards; empty if the key is still absent. Atomic.
   virtual Value compare_set(std::string_view key, std::span<const std::byte> expected,
                             std::span<const std::byte> desired, Timeout timeout = default_timeout) = 0;
   // Whether all keys exist now.
@@ -49,7 +49,8 @@ class PARLEY_API Store {
   // Removes a key; returns whether it was there.
   virtual bool remove(std::string_view key, Timeout timeout = default_timeout) = 0;
   // Values of several keys, in order; waits until all exist.
-  virtual std::vector<Value> multi_get(std::span<const std::string> keys, Timeout timeout = default_timeout) = 0;
+  virtual std::vector<Value> multi_get(std::span<const std::string> keys,
+                                       Timeout timeout = default_timeout) = 0;
   // Sets several keys at once: no reader sees some of them only. REQUIRES: as many values as keys.
   virtual void multi_set(std::span<const std::string> keys, std::span<const Value> values,
                          Timeout timeout = default_timeout) = 0;
@@ -101,14 +102,16 @@ class PARLEY_API TcpStoreServer {
 
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] std::size_t client_count() const noexcept;
+  // Frees the port; those that are connected are still served.
+  void stop_accepting();
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// Connects to a TcpStoreServer, waiting until it is there or the timeout has passed (StoreTimeoutError). Throws
-// StoreError at once when the server refuses us.
+// Connects to a TcpStoreServer, waiting until it is there or the timeout has passed (StoreTimeoutError).
+// Throws StoreError at once when the server refuses us.
 PARLEY_API std::shared_ptr<Store> connect_tcp_store(const TcpStoreOptions& options);
 
 }  // namespace parley

@@ -11,7 +11,7 @@
 // "cat"                copies standard input to standard output
 // "write TEXT"         writes the text and no newline
 
-#include <sys/wait.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -111,6 +111,13 @@ int do_environment(const Arguments&) {
   return 0;
 }
 
+int do_descriptors(const Arguments&) {
+  int count = 0;
+  for (int fd = 0; fd < 1024; ++fd) count += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
+  std::printf("%d descriptors\n", count);
+  return 0;
+}
+
 int do_stay(const Arguments& arguments) {
   if (arguments.size() > 1) {
     for (const int signal_number : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal_number, SIG_IGN);
@@ -157,10 +164,18 @@ int do_write(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   const Arguments arguments(argv + 1, argv + argc);
-  const std::map<std::string, std::function<int(const Arguments&)>> actions{
-      {"exit", do_exit},     {"signal", do_signal}, {"lines", do_lines},   {"both", do_both},
-      {"flood", do_flood},   {"stay", do_stay},     {"family", do_family}, {"environment", do_environment},
-      {"polite", do_polite}, {"cat", do_cat},       {"write", do_write}};
+  const std::map<std::string, std::function<int(const Arguments&)>> actions{{"exit", do_exit},
+                                                                            {"signal", do_signal},
+                                                                            {"lines", do_lines},
+                                                                            {"both", do_both},
+                                                                            {"flood", do_flood},
+                                                                            {"stay", do_stay},
+                                                                            {"family", do_family},
+                                                                            {"environment", do_environment},
+                                                                            {"descriptors", do_descriptors},
+                                                                            {"polite", do_polite},
+                                                                            {"cat", do_cat},
+                                                                            {"write", do_write}};
   const auto action = actions.find(arguments.empty() ? "" : arguments[0]);
   return action != actions.end() ? action->second(arguments) : 97;
 }

@@ -83,6 +83,16 @@ TEST(ParleyRunEnvironment, TheSecretIsInNoCommandLine) {
   EXPECT_EQ(command.finish(), 143);
 }
 
+// Neither the store's sockets nor the other ranks' pipes: a rank has what it would have without the launcher.
+TEST(ParleyRunEnvironment, NoDescriptorOfTheLauncherLeaks) {
+  Command direct({probe_program, "descriptors"});
+  ASSERT_EQ(direct.finish(), 0);
+  Command command(run_probe(3, {"descriptors"}));
+  ASSERT_EQ(command.finish(), 0);
+  for (int rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(count_of(command.output(), "[" + std::to_string(rank) + "] " + direct.output()), 1U);
+}
+
 TEST(ParleyRunEnvironment, TheStoreIsServedForWhoKnowsTheSecret) {
   Command command(
       {run_program, "-n", "1", "--", "sh", "-c",

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <random>
 
-#include "tests/fault/fault_plan.h"
+#include "transport/fault/fault_plan.h"
 
 namespace parley::transport::fault {
 

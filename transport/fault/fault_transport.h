@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/fault/fault_dice.h"
-#include "tests/fault/fault_endpoint.h"
-#include "tests/fault/fault_plan.h"
+#include "transport/fault/fault_dice.h"
+#include "transport/fault/fault_endpoint.h"
+#include "transport/fault/fault_plan.h"
 #include "transport/interface/transport.h"
 
 namespace parley::transport::fault {

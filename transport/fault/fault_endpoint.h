@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "tests/fault/fault_dice.h"
+#include "transport/fault/fault_dice.h"
 #include "transport/interface/endpoint.h"
 #include "transport/interface/sink.h"
 

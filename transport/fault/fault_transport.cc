@@ -1,4 +1,4 @@
-#include "tests/fault/fault_transport.h"
+#include "transport/fault/fault_transport.h"
 
 #include <algorithm>
 #include <utility>

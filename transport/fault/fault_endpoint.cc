@@ -1,4 +1,4 @@
-#include "tests/fault/fault_endpoint.h"
+#include "transport/fault/fault_endpoint.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,70 @@
+#include <parley/testing.h>
+
+#include <cmath>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "api/group_state.h"
+#include "api/wireup/local_world.h"
+#include "transport/base/log.h"
+
+namespace parley::testing {
+namespace {
+
+using transport::fault::FaultPlan;
+
+std::uint32_t permille(double probability) {
+  return static_cast<std::uint32_t>(std::lround(probability * 1000));
+}
+
+std::vector<FaultPlan> plan_faults(int size, const Faults& faults) {
+  std::vector<FaultPlan> plans(static_cast<std::size_t>(size));
+  for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+    FaultPlan& plan = plans[rank];
+    plan.seed = faults.seed * 1000 + rank;  // ranks suffer differently
+    plan.delay_permille = permille(faults.delay);
+    plan.refuse_permille = permille(faults.refusal);
+    plan.split_permille = permille(faults.split);
+    if (static_cast<int>(rank) != faults.dead_rank) continue;
+    plan.cut = transport::fault::Cut::process_dies;
+    plan.cut_at_packet = faults.dead_after_packets;
+  }
+  return plans;
+}
+
+void run_rank(wireup::LocalRank rank, const std::vector<std::string>& addresses,
+              const std::function<void(ProcessGroup&)>& fn, std::chrono::nanoseconds timeout) {
+  base::set_thread_log_rank(rank.world->rank);
+  wireup::link_local_rank(rank, addresses, base::Deadline::after(timeout));
+  auto state = std::make_shared<detail::GroupState>();
+  state->world = std::move(rank.world);
+  ProcessGroup group = detail::GroupAccess::make(std::move(state));
+  fn(group);
+}
+
+}  // namespace
+
+void run_world(int size, const std::function<void(ProcessGroup&)>& fn, const WorldOptions& options) {
+  transport::InprocHub hub;
+  auto ranks = wireup::make_local_ranks(hub, plan_faults(size, options.faults), options.timeout);
+  std::vector<std::string> addresses;
+  for (const auto& rank : ranks) addresses.push_back(rank.transport->address());
+
+  std::vector<std::exception_ptr> failures(ranks.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        run_rank(std::move(ranks[i]), addresses, fn, options.timeout);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const auto& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace parley::testing

@@ -1,0 +1,44 @@
+#include "api/wireup/local_world.h"
+
+#include "api/wireup/links.h"
+#include "transport/base/host.h"
+#include "transport/fault/fault_transport.h"
+#include "transport/inproc/inproc_transport.h"
+
+namespace parley::wireup {
+
+using transport::fault::FaultTransport;
+
+std::vector<LocalRank> make_local_ranks(transport::InprocHub& hub,
+                                        const std::vector<transport::fault::FaultPlan>& plans,
+                                        std::chrono::nanoseconds timeout) {
+  const int size = static_cast<int>(plans.size());
+  const bool core_per_rank = plans.size() <= base::usable_cores().size();
+  std::vector<LocalRank> ranks;
+  for (int rank = 0; rank < size; ++rank) {
+    auto world = std::make_unique<World>();
+    world->rank = rank;
+    world->size = size;
+    world->timeout = timeout;
+    world->described = "threads of one process";
+    world->cards.assign(plans.size(), own_card());
+    transport::EngineOptions options;
+    options.messenger.self = static_cast<std::uint32_t>(rank);
+    options.messenger.peer_count = static_cast<std::uint32_t>(size);
+    world->engine = std::make_unique<transport::Engine>(options);
+    world->engine->set_core_per_rank(core_per_rank);
+    auto link =
+        std::make_unique<transport::InprocTransport>(hub, options.messenger.self, &world->engine->reactor());
+    auto& added = world->engine->add(
+        std::make_unique<FaultTransport>(std::move(link), plans[static_cast<std::size_t>(rank)]));
+    ranks.push_back({std::move(world), &added});
+  }
+  return ranks;
+}
+
+void link_local_rank(LocalRank& rank, const std::vector<std::string>& addresses, base::Deadline deadline) {
+  link_to_self(*rank.world);
+  link_to_all(*rank.world, *rank.transport, addresses, deadline);
+}
+
+}  // namespace parley::wireup
