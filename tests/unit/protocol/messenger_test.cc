@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <string>
+
+#include "tests/unit/protocol/world_of_messengers.h"
+
+namespace parley::transport {
+namespace {
+
+using base::Code;
+
+std::vector<std::byte> bytes(std::size_t count, int value = 7) {
+  return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
+constexpr std::size_t eager = 100;
+constexpr std::size_t offered = 300 * 1024;
+
+class EachSize : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Messenger, EachSize, testing::Values(0, eager, 20 * 1024, offered, 3 * 1024 * 1024));
+
+TEST_P(EachSize, ArrivesBeforeAndAfterItsReceive) {
+  WorldOfMessengers world(2);
+  const auto out = bytes(GetParam());
+  for (const bool receive_first : {true, false}) {
+    auto in = bytes(GetParam(), 0);
+    Request* received = receive_first ? &world.receive(1, 0, 5, in) : nullptr;
+    const Posted sent = world.send(0, 1, 5, out);
+    world.settle();
+    if (received == nullptr) received = &world.receive(1, 0, 5, in);
+    world.settle();
+    ASSERT_EQ(received->state, RequestState::done);
+    EXPECT_TRUE(received->status.ok());
+    EXPECT_EQ(received->message_bytes, out.size());
+    EXPECT_EQ(in, out);
+    world.messengers[1]->release(*received);
+    if (sent.request != nullptr) {
+      EXPECT_EQ(sent.request->state, RequestState::done);
+      world.messengers[0]->release(*sent.request);
+    }
+  }
+  EXPECT_EQ(world.messengers[0]->live_requests() + world.messengers[1]->live_requests(), 0U);
+}
+
+TEST_P(EachSize, SynchronousSendEndsWithItsMatchOnly) {
+  WorldOfMessengers world(2);
+  const auto out = bytes(GetParam());
+  const Posted sent = world.send(0, 1, 5, out, true);
+  world.settle();
+  ASSERT_NE(sent.request, nullptr);
+  EXPECT_EQ(sent.request->state, RequestState::offered);
+  auto in = bytes(GetParam(), 0);
+  Request& received = world.receive(1, 0, 5, in);
+  world.settle();
+  EXPECT_EQ(sent.request->state, RequestState::done);
+  EXPECT_EQ(received.state, RequestState::done);
+  EXPECT_EQ(in, out);
+  world.messengers[0]->release(*sent.request);
+  world.messengers[1]->release(received);
+}
+
+TEST_P(EachSize, ToOneself) {
+  WorldOfMessengers world(1);
+  const auto out = bytes(GetParam());
+  auto in = bytes(GetParam(), 0);
+  const Posted sent = world.send(0, 0, 1, out);
+  Request& received = world.receive(0, 0, 1, in);
+  world.settle();
+  EXPECT_EQ(received.state, RequestState::done);
+  EXPECT_EQ(in, out);
+  world.messengers[0]->release(received);
+  if (sent.request != nullptr) world.messengers[0]->release(*sent.request);
+}
+
+TEST_P(EachSize, TooLongForItsReceiveEndsThatReceiveAlone) {
+  if (GetParam() == 0) return;  // nothing is shorter
+  WorldOfMessengers world(2);
+  const auto out = bytes(GetParam());
+  for (const bool receive_first : {true, false}) {
+    auto in = bytes(GetParam() - 1, 0);
+    const auto guard = in;
+    Request* received = receive_first ? &world.receive(1, 0, 5, in) : nullptr;
+    const Posted sent = world.send(0, 1, 5, out);
+    world.settle();
+    if (received == nullptr) received = &world.receive(1, 0, 5, in);
+    world.settle();
+    ASSERT_EQ(received->state, RequestState::done);
+    EXPECT_EQ(received->status.code(), Code::truncated);
+    EXPECT_EQ(received->message_bytes, out.size());
+    EXPECT_EQ(in, guard) << "nothing of it is written";
+    world.messengers[1]->release(*received);
+    if (sent.request != nullptr) {
+      EXPECT_TRUE(sent.request->status.ok());
+      world.messengers[0]->release(*sent.request);
+    }
+  }
+}
+
+TEST(Messenger, WithoutCreditMessagesAreOfferedInOrder) {
+  WorldOfMessengers world(2);
+  const std::int32_t count = eager_window_units + 500;
+  const auto out = bytes(1);
+  std::vector<Request*> sends;
+  for (std::int32_t i = 0; i < count; ++i) {
+    const Posted sent = world.send(0, 1, i, out);
+    if (sent.request != nullptr) sends.push_back(sent.request);
+  }
+  world.settle();
+  EXPECT_GE(sends.size(), 500U);
+  const auto offers = std::count_if(sends.begin(), sends.end(),
+                                    [](const Request* r) { return r->state == RequestState::offered; });
+  EXPECT_EQ(offers, 500);
+  for (std::int32_t i = 0; i < count; ++i) {
+    auto in = bytes(1, 0);
+    Request& received = world.receive(1, 0, any_tag, in);
+    while (received.state != RequestState::done) {
+      world.progress(0);
+      world.progress(1);
+    }
+    EXPECT_EQ(received.envelope.tag, i);
+    world.messengers[1]->release(received);
+  }
+  world.settle();
+  for (Request* sent : sends) {
+    EXPECT_EQ(sent->state, RequestState::done);
+    world.messengers[0]->release(*sent);
+  }
+}
+
+TEST(Messenger, ARevokedOfferIsGoneAndTheNextOneGetsTheReceive) {
+  WorldOfMessengers world(2);
+  const auto first = bytes(offered, 1);
+  const auto second = bytes(offered, 2);
+  const Posted revoked = world.send(0, 1, 1, first);
+  const Posted kept = world.send(0, 1, 1, second);
+  world.settle();
+  EXPECT_TRUE(world.messengers[0]->cancel(*revoked.request, Code::cancelled));
+  world.settle();
+  auto in = bytes(offered, 0);
+  Request& received = world.receive(1, 0, 1, in);
+  world.settle();
+  EXPECT_EQ(in, second);
+  world.messengers[0]->release(*revoked.request);
+  world.messengers[0]->release(*kept.request);
+  world.messengers[1]->release(received);
+}
+
+TEST(Messenger, AGrantThatCrossesTheRevokeGivesTheReceiveItsPlaceBack) {
+  WorldOfMessengers world(2);
+  const auto first = bytes(offered, 1);
+  const auto second = bytes(offered, 2);
+  auto in = bytes(offered, 0);
+  const Posted revoked = world.send(0, 1, 1, first);
+  Request& received = world.receive(1, 0, 1, in);
+  while (received.state == RequestState::posted) world.progress(1);  // grants; rank 0 has not seen it
+  ASSERT_EQ(received.state, RequestState::moving);
+  ASSERT_TRUE(world.messengers[0]->cancel(*revoked.request, Code::cancelled));
+  world.settle();
+  EXPECT_EQ(received.state, RequestState::posted);
+  const Posted kept = world.send(0, 1, 1, second);
+  world.settle();
+  EXPECT_EQ(received.state, RequestState::done);
+  EXPECT_EQ(in, second);
+  world.messengers[0]->release(*revoked.request);
+  world.messengers[0]->release(*kept.request);
+  world.messengers[1]->release(received);
+}
+
+TEST(Messenger, AnAbortEndsTheContextEverywhereAndLeavesOthersAlone) {
+  WorldOfMessengers world(3);
+  auto in = bytes(eager, 0);
+  std::vector<Request*> waiting;
+  for (std::uint32_t rank = 0; rank < 3; ++rank)
+    waiting.push_back(&world.receive(rank, (rank + 1) % 3, 1, in));
+  world.messengers[0]->abort_context(0, 0, "enough");
+  world.settle();
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(waiting[rank]->status.code(), Code::aborted);
+    ASSERT_NE(world.messengers[rank]->abort_record(0), nullptr);
+    EXPECT_EQ(world.messengers[rank]->abort_record(0)->by, 0U);
+    EXPECT_EQ(world.messengers[rank]->abort_record(0)->reason, "enough");
+    EXPECT_EQ(world.messengers[rank]->abort_record(1), nullptr);
+    EXPECT_EQ(world.send(rank, 0, 1, in).status.code(), Code::aborted);
+    world.messengers[rank]->release(*waiting[rank]);
+  }
+}
+
+TEST(Messenger, AGoodbyeNamesTheRootCause) {
+  WorldOfMessengers world(3);
+  auto in = bytes(eager, 0);
+  Request& received = world.receive(2, 1, 1, in);
+  world.messengers[1]->leave(0U);  // rank 1 leaves because of rank 0
+  world.settle();
+  EXPECT_EQ(received.status.code(), Code::peer_died);
+  EXPECT_EQ(world.messengers[2]->peer(1).culprit, 0U);
+  world.messengers[2]->release(received);
+}
+
+TEST(Messenger, AnOrderlyGoodbyeIsNoDeathAndDeliversWhatCameBefore) {
+  WorldOfMessengers world(2);
+  const auto out = bytes(eager);
+  world.send(0, 1, 1, out);
+  world.messengers[0]->leave(std::nullopt);
+  world.settle();
+  auto in = bytes(eager, 0);
+  Request& received = world.receive(1, 0, 1, in);
+  EXPECT_EQ(received.state, RequestState::done);
+  EXPECT_EQ(in, out);
+  Request& missed = world.receive(1, 0, 1, in);
+  EXPECT_EQ(missed.status.code(), Code::peer_left);
+  EXPECT_EQ(world.messengers[1]->first_casualty(), std::nullopt);
+  world.messengers[1]->release(received);
+  world.messengers[1]->release(missed);
+}
+
+TEST(Messenger, ADeadlineTakesAnUnmatchedOperationBack) {
+  WorldOfMessengers world(2);
+  auto in = bytes(eager, 0);
+  ReceiveSpec spec;
+  spec.pattern = {0, 0, 1};
+  spec.data = in.data();
+  spec.capacity_bytes = in.size();
+  spec.timeout = std::chrono::seconds(1);
+  Request& received = *world.messengers[1]->receive(spec).request;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(world.messengers[1]->tick(start), start + std::chrono::seconds(1));
+  EXPECT_EQ(received.state, RequestState::posted);
+  world.messengers[1]->tick(start + std::chrono::seconds(1));
+  EXPECT_EQ(received.status.code(), Code::timed_out);
+  world.messengers[1]->release(received);
+  const auto out = bytes(eager);
+  world.send(0, 1, 1, out);
+  world.settle();
+  Request& again = world.receive(1, 0, 1, in);
+  EXPECT_EQ(in, out) << "the link is as good as before";
+  world.messengers[1]->release(again);
+}
+
+TEST(Messenger, AHeldMessageGoesBackToItsPlace) {
+  WorldOfMessengers world(2);
+  const auto first = bytes(eager, 1);
+  const auto second = bytes(eager, 2);
+  world.send(0, 1, 1, first);
+  world.send(0, 1, 1, second);
+  world.settle();
+  Messenger& messenger = *world.messengers[1];
+  Unexpected* held = messenger.peek({0, 0, 1});
+  ASSERT_NE(held, nullptr);
+  messenger.hold(*held);
+  EXPECT_NE(messenger.peek({0, 0, 1}), held);
+  messenger.put_back(*held);
+  auto in = bytes(eager, 0);
+  Request& received = world.receive(1, 0, 1, in);
+  EXPECT_EQ(in, first);
+  messenger.release(received);
+}
+
+}  // namespace
+}  // namespace parley::transport
