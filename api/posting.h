@@ -7,6 +7,7 @@
 
 #include "api/failure.h"
 #include "api/group_state.h"
+#include "api/operation.h"
 
 namespace parley::detail {
 
@@ -15,6 +16,8 @@ namespace parley::detail {
 // `returns_at_once`: the caller does not wait for it (isend).
 transport::Posted post_send(GroupState& group, const Tensor& tensor, int destination,
                             const SendOptions& options, bool returns_at_once);
+Operation post_receive(GroupState& group, const Tensor& tensor, int source, const RecvOptions& options,
+                       bool returns_at_once);
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
                                     const RecvOptions& options);
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);

@@ -61,6 +61,15 @@ transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tenso
   return spec;
 }
 
+Operation post_receive(GroupState& group, const Tensor& tensor, int source, const RecvOptions& options,
+                       bool returns_at_once) {
+  const Posted posted =
+      group.world->engine->receive(receive_spec(group, tensor, source, options), returns_at_once);
+  const FailedOperation description = describe_receive(group, tensor, source, options.tag);
+  if (posted.request == nullptr) throw_failure(group, description, posted.status);
+  return {group.world, posted.request, description, tensor.owner()};
+}
+
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag) {
   return {group.context, source == any_source ? transport::any_source : static_cast<std::uint32_t>(source),
           tag};
@@ -94,12 +103,7 @@ void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions
 }
 
 RecvStatus ProcessGroup::recv(const Tensor& tensor, int source, const RecvOptions& options) {
-  GroupState& group = require_group(state_);
-  const auto spec = detail::receive_spec(group, tensor, source, options);
-  const Posted posted = group.world->engine->receive(spec, false);
-  const FailedOperation description = detail::describe_receive(group, tensor, source, options.tag);
-  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
-  Operation operation{group.world, posted.request, description, nullptr};
+  Operation operation = detail::post_receive(require_group(state_), tensor, source, options, false);
   return detail::finish_within(operation, no_timeout);
 }
 
@@ -115,13 +119,8 @@ Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOption
 }
 
 Work ProcessGroup::irecv(const Tensor& tensor, int source, const RecvOptions& options) {
-  GroupState& group = require_group(state_);
-  const auto spec = detail::receive_spec(group, tensor, source, options);
-  const Posted posted = group.world->engine->receive(spec, true);
-  const FailedOperation description = detail::describe_receive(group, tensor, source, options.tag);
-  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
   return WorkAccess::make(std::unique_ptr<Operation, detail::OperationRelease>(
-      new Operation{group.world, posted.request, description, tensor.owner()}));
+      new Operation(detail::post_receive(require_group(state_), tensor, source, options, true))));
 }
 
 RecvStatus ProcessGroup::sendrecv(const Tensor& out, int destination, const Tensor& in, int source,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "transport/base/log.h"
+
 namespace parley::transport {
 
 using base::Clock;
@@ -231,7 +233,12 @@ void Engine::sleep(Clock::time_point until) {
   if (!arm_for_sleep()) return;
   asleep_ = true;
   lock_.unlock();
-  reactor_.sleep(Deadline::at(until));
+  try {
+    reactor_.sleep(Deadline::at(until));
+  } catch (const std::exception& error) {
+    // Nothing of ours throws there. Whatever it was, the next poll finds what the sleep would have found.
+    PARLEY_LOG(warn, "engine", "the reactor failed: ", error.what());
+  }
   lock_.lock();
   asleep_ = false;
 }

@@ -345,6 +345,7 @@ void Messenger::handle_goodbye(Peer& peer, const PacketHeader& header) noexcept 
 // The peer broke the protocol, or we cannot keep up our side of it: this link ends, the others go on.
 void Messenger::violate(Peer& peer, const char* what) noexcept {
   PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": ", what);
+  peer.close_reason = Code::protocol_violation;
   if (peer.endpoint != nullptr) peer.endpoint->close();
 }
 

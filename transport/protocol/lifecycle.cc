@@ -1,5 +1,6 @@
 // How Messenger's receives begin, and how every request ends.
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "transport/base/log.h"
@@ -18,14 +19,8 @@ constexpr auto abort_grace = std::chrono::milliseconds(40);
 
 Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
   if (abort_record(spec.pattern.context) != nullptr) return {Code::aborted};
-  Request* request = new_request(RequestKind::receive);
+  Request* request = new_receive(spec);
   if (request == nullptr) return {Code::exhausted};
-  request->pattern = spec.pattern;
-  request->type_code = spec.type_code;
-  request->data = spec.data;
-  request->capacity_bytes = spec.capacity_bytes;
-  request->timeout = spec.timeout;
-  request->state = RequestState::posted;
   if (spec.pattern.source != any_source) request->peer = peers_[spec.pattern.source].get();
   if (Arrival* arrival = matcher_.post(*request); arrival != nullptr) {
     take_arrival(*request, static_cast<Unexpected&>(*arrival));
@@ -48,13 +43,8 @@ Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
 }
 
 Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept {
-  Request* request = new_request(RequestKind::receive);
+  Request* request = new_receive(spec);
   if (request == nullptr) return {Code::exhausted};
-  request->pattern = spec.pattern;
-  request->type_code = spec.type_code;
-  request->data = spec.data;
-  request->capacity_bytes = spec.capacity_bytes;
-  request->timeout = spec.timeout;
   message.held = false;
   if (message.state == UnexpectedState::offered && message.peer->endpoint == nullptr) {
     request->peer = message.peer;
@@ -86,6 +76,18 @@ Request* Messenger::new_request(RequestKind kind) noexcept {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+}
+
+Request* Messenger::new_receive(const ReceiveSpec& spec) noexcept {
+  Request* request = new_request(RequestKind::receive);
+  if (request == nullptr) return nullptr;
+  request->state = RequestState::posted;
+  request->pattern = spec.pattern;
+  request->type_code = spec.type_code;
+  request->data = spec.data;
+  request->capacity_bytes = spec.capacity_bytes;
+  request->timeout = spec.timeout;
+  return request;
 }
 
 void Messenger::complete(Request& request, Status status) noexcept {
@@ -156,10 +158,12 @@ void Messenger::settle() noexcept {
   if (!std::exchange(unsettled_, false)) return;
   for (auto& peer : peers_) {
     if (peer->endpoint == nullptr) continue;
-    if (std::exchange(peer->close_wanted, false))
+    if (std::exchange(peer->close_wanted, false)) {
+      peer->close_reason = {Code::io_error, ECONNABORTED};
       peer->endpoint->close();
-    else if (!peer->blocked)
+    } else if (!peer->blocked) {
       drive(*peer);
+    }
   }
 }
 

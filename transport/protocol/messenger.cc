@@ -62,6 +62,8 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   peer->endpoint = nullptr;
   if (peer->state == PeerState::left)
     reason = peer->reason;
+  else if (peer->close_reason.failed())
+    reason = peer->close_reason;
   else if (reason.code() == Code::io_error)
     reason = Status(Code::peer_died, reason.native());
   fail_peer(*peer, reason, peer->culprit);

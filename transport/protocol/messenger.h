@@ -195,6 +195,7 @@ class Messenger final : public PacketSink {
 
   // lifecycle.cc
   Request* new_request(RequestKind kind) noexcept;
+  Request* new_receive(const ReceiveSpec& spec) noexcept;
   void complete(Request& request, base::Status status) noexcept;
   void finish_errand(Request& request) noexcept;
   void expire(Request& request) noexcept;

@@ -37,6 +37,7 @@ struct Peer {
   std::uint32_t number = 0;
   PeerState state = PeerState::expected;
   base::Status reason;        // why it is left or down
+  base::Status close_reason;  // why we closed the link ourselves, if we did
   std::uint32_t culprit = 0;  // whose failure that was: its own number unless its goodbye named another
 
   Endpoint* endpoint = nullptr;  // while up or left

@@ -18,6 +18,7 @@ Party::Party(TransportWorld& world, PeerId self)
 
 // What the lifecycle of a transport asks for.
 Party::~Party() {
+  each_step = nullptr;  // it may refer to what the test body had
   if (!is_alive()) return;
   close();
   const auto deadline = patience();

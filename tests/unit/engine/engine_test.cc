@@ -1,0 +1,217 @@
+#include "transport/engine/engine.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "transport/engine/engine_lock.h"
+#include "transport/engine/idle_policy.h"
+#include "transport/engine/thread_census.h"
+#include "transport/inproc/inproc_hub.h"
+#include "transport/inproc/inproc_transport.h"
+
+namespace parley::transport {
+namespace {
+
+using Step = IdlePolicy::Step;
+
+TEST(IdlePolicy, WithACoreItPollsUntilItsBudgetIsSpent) {
+  IdlePolicy policy(true);
+  for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
+    ASSERT_EQ(policy.next({}), Step::poll);
+  EXPECT_EQ(policy.next({}), Step::clock);
+  for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
+    ASSERT_EQ(policy.next(IdlePolicy::spin_budget), Step::poll);
+  EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::sleep);
+  policy.reset();
+  EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::poll);
+}
+
+TEST(IdlePolicy, WithoutACoreItYieldsABoundedNumberOfTimes) {
+  IdlePolicy policy(false);
+  for (std::uint32_t poll = 0; poll < IdlePolicy::oversubscribed_polls; ++poll)
+    ASSERT_EQ(policy.next({}), Step::poll);
+  for (std::uint32_t poll = 0; poll < IdlePolicy::oversubscribed_yields; ++poll)
+    ASSERT_EQ(policy.next({}), Step::yield);
+  EXPECT_EQ(policy.next({}), Step::sleep);
+  EXPECT_EQ(policy.next({}), Step::sleep);
+}
+
+TEST(EngineLock, ExcludesAndLetsContendersIn) {
+  EngineLock lock;
+  int counter = 0;
+  std::atomic<bool> stop{false};
+  // A poller that holds the lock all the time but for its yields.
+  std::thread poller([&] {
+    lock.lock();
+    while (!stop.load()) {
+      ++counter;
+      if (lock.contended()) lock.yield();
+    }
+    lock.unlock();
+  });
+  std::vector<std::thread> contenders;
+  for (int thread = 0; thread < 3; ++thread) {
+    contenders.emplace_back([&] {
+      for (int turn = 0; turn < 2000; ++turn) {
+        lock.lock();
+        ++counter;
+        lock.unlock();
+      }
+    });
+  }
+  for (auto& contender : contenders) contender.join();  // each got its turns
+  stop = true;
+  poller.join();
+  EXPECT_GE(counter, 6000);
+}
+
+TEST(ThreadCensus, CountsThreadsWhileTheyLive) {
+  ThreadCensus census;
+  ThreadCensus other;
+  census.enter();
+  other.enter();
+  census.enter();
+  EXPECT_EQ(census.living(), 1U);
+  std::thread([&] {
+    census.enter();
+    EXPECT_EQ(census.living(), 2U);
+  }).join();
+  EXPECT_EQ(census.living(), 1U);
+  EXPECT_EQ(other.living(), 1U);
+}
+
+// Two engines linked within the process.
+struct TwoEngines {
+  TwoEngines() {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      EngineOptions options;
+      options.messenger.self = rank;
+      options.messenger.peer_count = 2;
+      engines[rank] = std::make_unique<Engine>(options);
+      transports[rank] =
+          &engines[rank]->add(std::make_unique<InprocTransport>(hub, rank, &engines[rank]->reactor()));
+    }
+    engines[1]->locked(
+        [&](Messenger&) { transports[1]->connect(0, transports[0]->address(), base::Deadline::never()); });
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      const auto linked = [rank](Messenger& m) { return m.peer(1 - rank).state == PeerState::up; };
+      while (!engines[rank]->wait_until(linked, std::chrono::milliseconds(1))) engines[1 - rank]->progress();
+    }
+  }
+  Request& receive(std::uint32_t at, std::int64_t tag, std::byte& into, bool background) {
+    ReceiveSpec spec;
+    spec.pattern = {0, 1 - at, tag};
+    spec.data = &into;
+    spec.capacity_bytes = 1;
+    spec.timeout = std::chrono::hours(1);
+    return *engines[at]->receive(spec, background).request;
+  }
+  void send(std::uint32_t from, std::int64_t tag, const std::byte& value) {
+    SendSpec spec;
+    spec.destination = 1 - from;
+    spec.tag = tag;
+    spec.data = &value;
+    spec.bytes = 1;
+    spec.timeout = std::chrono::hours(1);
+    EXPECT_TRUE(engines[from]->send(spec, false).status.ok());
+  }
+  void release(std::uint32_t at, Request& request) {
+    engines[at]->locked([&](Messenger& messenger) { messenger.release(request); });
+  }
+
+  InprocHub hub;
+  std::unique_ptr<Engine> engines[2];
+  Transport* transports[2];
+};
+
+TEST(Engine, ASleepingWaiterIsWokenByTheMessage) {
+  TwoEngines two;
+  std::byte in{0};
+  Request& request = two.receive(1, 1, in, false);
+  std::thread waiter([&] { EXPECT_TRUE(two.engines[1]->wait(request, std::chrono::seconds(30))); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // most likely asleep by now; right either way
+  two.send(0, 1, std::byte{5});
+  waiter.join();
+  EXPECT_EQ(in, std::byte{5});
+  two.release(1, request);
+}
+
+TEST(Engine, ManyWaitersEachGetTheirs) {
+  TwoEngines two;
+  constexpr int count = 8;
+  std::byte in[count] = {};
+  std::vector<Request*> requests;
+  for (int i = 0; i < count; ++i) requests.push_back(&two.receive(1, i, in[i], false));
+  std::vector<std::thread> waiters;
+  for (int i = 0; i < count; ++i)
+    waiters.emplace_back([&, i] {
+      EXPECT_TRUE(two.engines[1]->wait(*requests[static_cast<std::size_t>(i)], std::chrono::seconds(30)));
+      EXPECT_EQ(in[i], static_cast<std::byte>(i + 1));
+    });
+  for (int i = count; i-- > 0;) two.send(0, i, static_cast<std::byte>(i + 1));
+  for (auto& waiter : waiters) waiter.join();
+  for (Request* request : requests) two.release(1, *request);
+}
+
+TEST(Engine, PendingOperationsAdvanceWhileNobodyWaits) {
+  TwoEngines two;
+  std::byte in{0};
+  Request& request = two.receive(1, 1, in, true);
+  two.send(0, 1, std::byte{5});
+  bool done = false;
+  const auto deadline = base::Deadline::after(std::chrono::seconds(30));
+  while (!done && !deadline.expired())  // only looks; it is the background thread that polls
+    done = two.engines[1]->locked([&](Messenger&) { return request.state == RequestState::done; });
+  EXPECT_TRUE(done);
+  two.release(1, request);
+}
+
+TEST(Engine, AWaitThatGivesUpLeavesTheOperationPending) {
+  TwoEngines two;
+  std::byte in{0};
+  Request& request = two.receive(1, 1, in, false);
+  EXPECT_FALSE(two.engines[1]->wait(request, std::chrono::milliseconds(5)));
+  EXPECT_EQ(request.state, RequestState::posted);
+  two.send(0, 1, std::byte{6});
+  EXPECT_TRUE(two.engines[1]->wait(request, std::chrono::seconds(30)));
+  EXPECT_EQ(in, std::byte{6});
+  two.release(1, request);
+}
+
+TEST(Engine, AnAbortReleasesAllWaiters) {
+  TwoEngines two;
+  std::byte in[4] = {};
+  std::vector<Request*> requests;
+  for (int i = 0; i < 4; ++i) requests.push_back(&two.receive(1, i, in[i], false));
+  std::vector<std::thread> waiters;
+  for (Request* request : requests)
+    waiters.emplace_back([&two, request] {
+      EXPECT_TRUE(two.engines[1]->wait(*request, std::chrono::seconds(30)));
+      EXPECT_EQ(request->status.code(), base::Code::aborted);
+    });
+  two.engines[1]->abort_context(0, "test");
+  for (auto& waiter : waiters) waiter.join();
+  for (Request* request : requests) two.release(1, *request);
+}
+
+TEST(Engine, TheDescriptorTurnsReadableForAMessage) {
+  TwoEngines two;
+  std::byte in{0};
+  Request& request = two.receive(1, 1, in, false);
+  while (two.engines[1]->progress() != 0) {
+  }
+  pollfd descriptor{two.engines[1]->reactor().descriptor(), POLLIN, 0};
+  EXPECT_EQ(poll(&descriptor, 1, 0), 0);
+  two.send(0, 1, std::byte{5});
+  EXPECT_EQ(poll(&descriptor, 1, 30'000), 1);
+  while (request.state != RequestState::done) two.engines[1]->progress();
+  EXPECT_EQ(in, std::byte{5});
+  two.release(1, request);
+}
+
+}  // namespace
+}  // namespace parley::transport

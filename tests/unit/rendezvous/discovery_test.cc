@@ -1,0 +1,124 @@
+#include "rendezvous/discovery.h"
+
+#include <gtest/gtest.h>
+#include <parley/error.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace parley::rendezvous {
+namespace {
+
+// Sets exactly these of the variables that discover() reads.
+class Environment {
+ public:
+  explicit Environment(const std::map<std::string, std::string>& values) {
+    for (const char* name : names) unsetenv(name);
+    for (const auto& [name, value] : values) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Environment() {
+    for (const char* name : names) unsetenv(name);
+  }
+
+ private:
+  static constexpr const char* names[] = {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "PARLEY_STORE"};
+};
+
+std::string error_of(const std::string& method, int rank = -1, int world_size = -1) {
+  try {
+    discover(method, rank, world_size);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+const std::map<std::string, std::string> complete = {
+    {"MASTER_ADDR", "node-a"}, {"MASTER_PORT", "29500"}, {"RANK", "2"}, {"WORLD_SIZE", "4"}};
+
+TEST(Discovery, NothingAtAllIsAWorldOfOne) {
+  const Environment environment(std::map<std::string, std::string>{});
+  const Place place = discover("env://", -1, -1);
+  EXPECT_TRUE(place.alone);
+  EXPECT_EQ(place.rank, 0);
+  EXPECT_EQ(place.world_size, 1);
+}
+
+TEST(Discovery, ReadsTheEnvironment) {
+  const Environment environment(complete);
+  const Place place = discover("env://", -1, -1);
+  EXPECT_FALSE(place.alone);
+  EXPECT_EQ(place.rank, 2);
+  EXPECT_EQ(place.world_size, 4);
+  EXPECT_EQ(place.store_host, "node-a");
+  EXPECT_EQ(place.store_port, 29500);
+  EXPECT_FALSE(place.serves_store);
+}
+
+TEST(Discovery, WhatIsGivenWins) {
+  const Environment environment(complete);
+  const Place place = discover("env://", 0, 3);
+  EXPECT_EQ(place.rank, 0);
+  EXPECT_EQ(place.world_size, 3);
+  EXPECT_TRUE(place.serves_store);
+}
+
+TEST(Discovery, RankZeroServesTheStoreUnlessTheLauncherDoes) {
+  auto values = complete;
+  values["RANK"] = "0";
+  {
+    const Environment environment(values);
+    EXPECT_TRUE(discover("env://", -1, -1).serves_store);
+  }
+  values["PARLEY_STORE"] = "launcher";
+  const Environment environment(values);
+  EXPECT_FALSE(discover("env://", -1, -1).serves_store);
+}
+
+TEST(Discovery, EachMissingVariableIsNamed) {
+  for (const auto& [missing, value] : complete) {
+    auto values = complete;
+    values.erase(missing);
+    const Environment environment(values);
+    EXPECT_NE(error_of("env://").find("not set: " + missing), std::string::npos) << error_of("env://");
+  }
+  const Environment environment(std::map<std::string, std::string>{{"RANK", "1"}});
+  EXPECT_NE(error_of("env://").find("not set: MASTER_ADDR, MASTER_PORT, WORLD_SIZE"), std::string::npos);
+}
+
+TEST(Discovery, MalformedVariablesAreNamed) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"RANK", "two"}, {"RANK", "4"}, {"RANK", "-1"}, {"WORLD_SIZE", "0"}, {"MASTER_PORT", "70000"}};
+  for (const auto& [name, value] : cases) {
+    auto values = complete;
+    values[name] = value;
+    const Environment environment(values);
+    EXPECT_NE(error_of("env://"), "no error") << name << "=" << value;
+  }
+}
+
+TEST(Discovery, ReadsAUrl) {
+  const Place place = discover("tcp://127.0.0.1:4242?world_size=3&rank=0", -1, -1);
+  EXPECT_EQ(place.store_host, "127.0.0.1");
+  EXPECT_EQ(place.store_port, 4242);
+  EXPECT_EQ(place.rank, 0);
+  EXPECT_EQ(place.world_size, 3);
+  EXPECT_TRUE(place.serves_store);
+  EXPECT_EQ(discover("tcp://[::1]:1?rank=1&world_size=2", -1, -1).store_host, "::1");
+  EXPECT_EQ(discover("tcp://host:1", 1, 2).rank, 1);
+}
+
+TEST(Discovery, MalformedUrlsAreRefused) {
+  for (const char* url :
+       {"tcp://host?rank=0&world_size=1", "tcp://:1?rank=0&world_size=1", "tcp://[::1]?rank=0",
+        "tcp://host:x?rank=0&world_size=1", "tcp://host:0?rank=0&world_size=1",
+        "tcp://host:1?rank=0&world_size=0", "tcp://host:1?rank=2&world_size=2",
+        "tcp://host:1?rank=a&world_size=2", "tcp://host:1?size=2", "tcp://host:1?rank", "udp://x"})
+    EXPECT_NE(error_of(url), "no error") << url;
+  EXPECT_NE(error_of("tcp://host:1").find("missing parameters: rank, world_size"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace parley::rendezvous
