@@ -40,13 +40,20 @@ std::vector<int> ranks_that(transport::Engine& engine, int size,
   std::string names;
   for (const int rank : missing) {
     names += (names.empty() ? "" : ", ") + world.name_of(rank);
-    const std::string reason = world.engine->locked(
-        [&](Messenger& messenger) { return messenger.unreachable_reason(static_cast<std::uint32_t>(rank)); });
-    if (!reason.empty()) names += ": " + reason;
+    const std::string reason = world.engine->locked([&](Messenger& messenger) {
+      const auto number = static_cast<std::uint32_t>(rank);
+      const std::string& unreachable = messenger.unreachable_reason(number);
+      return unreachable.empty() ? messenger.peer(number).reason.describe() : unreachable;
+    });
+    names += ": " + reason;
   }
   ErrorDetails details;
   details.rank = world.rank;
-  details.peer = details.culprit = missing.front();
+  details.peer = missing.front();
+  // Who left because of another one's death names that one.
+  details.culprit = world.engine->locked([&](Messenger& messenger) {
+    return static_cast<int>(messenger.peer(static_cast<std::uint32_t>(missing.front())).culprit);
+  });
   details.operation = "init";
   throw InitError(base::concat("rank ", world.rank, " could not link to all ranks: ", why, " ", names),
                   details);

@@ -4,6 +4,7 @@
 #include <parley/parley.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,8 +21,10 @@
 namespace parley::testing {
 namespace {
 
-constexpr int warm_up_rounds = 3000;  // all pools have grown, credit has gone round
+constexpr int warm_up_rounds = 2000;  // all pools have grown, credit has gone round
 constexpr int rounds = 10'000;
+// A busy machine makes of each round two waits for a core.
+const RanksOptions patient{.timeout = std::chrono::seconds(300)};
 
 // Credit and wake-ups that go beside the messages: one in a hundred.
 constexpr std::uint64_t and_a_little(std::uint64_t calls) {
@@ -49,36 +52,42 @@ void expect_ping_pong_budget(const CountedCalls& cost) {
 }
 
 TEST(Budget, ABlockingPingPong) {
-  const int code = run_ranks(2, [](int rank, int) {
-    ProcessGroup world = init();
-    std::int64_t value = 0;
-    const std::span<std::int64_t> view(&value, 1);
-    expect_ping_pong_budget(cost_of([&] {
-      if (rank == 0) {
-        world.send(view, 1);
-        world.recv(view, 1);
-      } else {
-        world.recv(view, 0);
-        world.send(view, 0);
-      }
-    }));
-  });
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        std::int64_t value = 0;
+        const std::span<std::int64_t> view(&value, 1);
+        expect_ping_pong_budget(cost_of([&] {
+          if (rank == 0) {
+            world.send(view, 1);
+            world.recv(view, 1);
+          } else {
+            world.recv(view, 0);
+            world.send(view, 0);
+          }
+        }));
+      },
+      patient);
   EXPECT_EQ(code, 0);
 }
 
 TEST(Budget, ANonBlockingPingPong) {
-  const int code = run_ranks(2, [](int rank, int) {
-    ProcessGroup world = init();
-    std::int64_t out = 0, in = 0;
-    const int other = 1 - rank;
-    expect_ping_pong_budget(cost_of([&] {
-      Work receive = world.irecv(std::span(&in, 1), other);
-      if (rank == 1) receive.wait();
-      Work send = world.isend(std::span(&out, 1), other);
-      send.wait();
-      receive.wait();
-    }));
-  });
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        std::int64_t out = 0, in = 0;
+        const int other = 1 - rank;
+        expect_ping_pong_budget(cost_of([&] {
+          Work receive = world.irecv(std::span(&in, 1), other);
+          if (rank == 1) receive.wait();
+          Work send = world.isend(std::span(&out, 1), other);
+          send.wait();
+          receive.wait();
+        }));
+      },
+      patient);
   EXPECT_EQ(code, 0);
 }
 
@@ -86,45 +95,51 @@ TEST(Budget, ANonBlockingPingPong) {
 // receives and unexpected messages take turns.
 TEST(Budget, MediumMessagesAllocateNothing) {
   constexpr std::size_t bytes = 48 * 1024;
-  const int code = run_ranks(2, [](int rank, int) {
-    ProcessGroup world = init();
-    std::vector<std::byte> out(bytes), in(bytes);
-    const int other = 1 - rank;
-    const CountedCalls cost = cost_of([&] {
-      world.send(Tensor::bytes(out.data(), bytes), other);
-      world.recv(Tensor::bytes(in.data(), bytes), other);
-    });
-    expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
-  });
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        std::vector<std::byte> out(bytes), in(bytes);
+        const int other = 1 - rank;
+        const CountedCalls cost = cost_of([&] {
+          world.send(Tensor::bytes(out.data(), bytes), other);
+          world.recv(Tensor::bytes(in.data(), bytes), other);
+        });
+        expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
+      },
+      patient);
   EXPECT_EQ(code, 0);
 }
 
 TEST(Budget, AWindowOfSendsLeavesInFewSystemCalls) {
   constexpr std::size_t window = 64;
-  const int code = run_ranks(2, [](int rank, int) {
-    ProcessGroup world = init();
-    std::array<std::int64_t, window> values{};
-    std::array<Work, window> works;
-    constexpr int windows = 500;
-    const auto exchange = [&] {
-      for (std::size_t i = 0; i < window; ++i) {
-        const std::span<std::int64_t> view(&values[i], 1);
-        works[i] = rank == 0 ? world.isend(view, 1) : world.irecv(view, 0);
-      }
-      wait_all(works);
-      if (rank == 0)
-        world.recv<std::int64_t>(1);
-      else
-        world.send(values[0], 0);
-    };
-    for (int i = 0; i < windows; ++i) exchange();
-    const CountedCalls before = CountedCalls::now();
-    for (int i = 0; i < windows; ++i) exchange();
-    const CountedCalls cost = CountedCalls::now().since(before);
-    expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
-    if (rank == 0) expect_at_most(cost.sends, windows * window / 8, "system calls that send");
-    if (rank == 1) expect_at_most(cost.receives, windows * window / 4, "system calls that receive");
-  });
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        std::array<std::int64_t, window> values{};
+        std::array<Work, window> works;
+        constexpr int windows = 500;
+        const auto exchange = [&] {
+          for (std::size_t i = 0; i < window; ++i) {
+            const std::span<std::int64_t> view(&values[i], 1);
+            works[i] = rank == 0 ? world.isend(view, 1) : world.irecv(view, 0);
+          }
+          wait_all(works);
+          if (rank == 0)
+            world.recv<std::int64_t>(1);
+          else
+            world.send(values[0], 0);
+        };
+        for (int i = 0; i < windows; ++i) exchange();
+        const CountedCalls before = CountedCalls::now();
+        for (int i = 0; i < windows; ++i) exchange();
+        const CountedCalls cost = CountedCalls::now().since(before);
+        expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
+        if (rank == 0) expect_at_most(cost.sends, windows * window / 8, "system calls that send");
+        if (rank == 1) expect_at_most(cost.receives, windows * window / 4, "system calls that receive");
+      },
+      patient);
   EXPECT_EQ(code, 0);
 }
 

@@ -54,7 +54,7 @@ TEST(Pattern, SendrecvOfRandomSizesBothWays) {
     ProcessGroup world = init();
     Random random(7);
     Bytes in(std::size_t{1} << 21);
-    for (std::uint64_t round = 0; round < 400; ++round) {
+    for (std::uint64_t round = 0; round < 200; ++round) {
       const std::size_t from_0 = random.below(std::size_t{1} << random.below(22));
       const std::size_t from_1 = random.below(std::size_t{1} << random.below(22));
       const std::size_t own = rank == 0 ? from_0 : from_1;
@@ -92,7 +92,7 @@ TEST(Pattern, TensOfThousandsOfUnmatchedSendsBeforeTheFirstReceive) {
 TEST(Pattern, MoreRanksThanCoresInABarrier) {
   const int code = run_ranks(8, [](int, int) {
     ProcessGroup world = init();
-    for (int i = 0; i < 200; ++i) world.barrier();
+    for (int i = 0; i < 50; ++i) world.barrier();
   });
   EXPECT_EQ(code, 0);
 }

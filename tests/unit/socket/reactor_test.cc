@@ -12,7 +12,6 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/unit/socket/no_descriptors.h"
 #include "transport/base/unique_fd.h"
 #include "transport/socket/reactor_context.h"
 
@@ -173,11 +172,6 @@ TEST(Reactor, NoRingOfAnotherThreadIsLost) {
   ringer.join();
   EXPECT_EQ(seen.load(), rounds);
   EXPECT_FALSE(deadline.expired());
-}
-
-TEST(Reactor, WithoutDescriptorsItIsNotMade) {
-  const testing::NoDescriptors none;
-  EXPECT_THROW(Reactor(), ResourceError);
 }
 
 TEST(Reactor, ADescriptorIsWatchedOnce) {
