@@ -78,11 +78,13 @@ void settle(Operation& operation) noexcept {
   if (operation.request == nullptr || operation.world->engine->in_forked_child()) return;
   transport::Engine& engine = *operation.world->engine;
   try {
+    const bool unwinding = std::uncaught_exceptions() > 0;
     engine.locked([&](Messenger& messenger) {
-      if (operation.request->state == RequestState::posted)
+      // An unmatched send is taken back during an exception only: else the peer shall get it. Waiting for it
+      // then would have two ranks that both unwind wait for each other.
+      if (unwinding || operation.request->state == RequestState::posted)
         messenger.cancel(*operation.request, base::Code::cancelled);
     });
-    const bool unwinding = std::uncaught_exceptions() > 0;
     if (!engine.wait(*operation.request, unwinding ? wireup::default_linger : no_timeout)) {
       engine.abort_context(operation.description.context,
                            "a pending operation was dropped during an exception");

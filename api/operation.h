@@ -30,8 +30,7 @@ RecvStatus finish_within(Operation& operation, std::chrono::nanoseconds timeout)
 // The error of a wait that gave up, the operation still pending.
 std::exception_ptr wait_timed_out(const Operation& operation, std::chrono::nanoseconds timeout);
 
-// Ends an operation whose handle is dropped, so that its buffer is no longer in use: an unmatched receive is
-// cancelled, anything else waited for; during an exception for 5 s at most, then the group is aborted.
+// Ends an operation whose handle is dropped, so that its buffer is no longer in use, as <parley/work.h> says.
 // Nothing to do when it was finished.
 void settle(Operation& operation) noexcept;
 

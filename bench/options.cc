@@ -42,6 +42,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_option("--rounds", options.rounds, "Interleaved rounds per size")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  app.add_option("--round-ms", options.round_ms, "About how long one system's turn in a round lasts")
+      ->check(CLI::Range(0.001, 10'000.0))
+      ->capture_default_str();
   auto* pin_option = app.add_flag("--pin,!--no-pin", pin, "One core per rank [when there are enough]");
   try {
     app.parse(argc, argv);

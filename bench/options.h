@@ -17,6 +17,8 @@ struct Options {
   std::vector<std::size_t> sizes;
   std::string json_file;  // empty: no JSON
   int rounds = 21;
+  // Of one system's turn in a round. Short, so that both systems of a round meet the machine in one mode.
+  double round_ms = 10;
   std::optional<bool> pin;  // not given: when there is a core for each rank
 };
 

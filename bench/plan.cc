@@ -5,9 +5,6 @@
 namespace parley::bench {
 namespace {
 
-// Short rounds, so that both systems of a round meet the machine in one mode.
-constexpr double round_us = 10'000;
-
 // Rough costs over loopback TCP; they set only how long a round lasts.
 constexpr double hop_us = 6;
 constexpr double bytes_per_us = 4'000;
@@ -20,14 +17,16 @@ constexpr int full_window = 64;
 constexpr std::size_t window_bytes = std::size_t{256} << 20;
 constexpr int smallest_window = 4;
 
-int fit(double cost_us, int least, int most) noexcept {
-  return static_cast<int>(
-      std::clamp(round_us / cost_us, static_cast<double>(least), static_cast<double>(most)));
+constexpr double most_exchanges = 100'000;
+
+// How many exchanges of one cost fill the time.
+int fit(double time_us, double cost_us, int least) noexcept {
+  return static_cast<int>(std::clamp(time_us / cost_us, static_cast<double>(least), most_exchanges));
 }
 
-Plan ping_pong(std::size_t bytes) noexcept {
+Plan ping_pong(std::size_t bytes, double round_us) noexcept {
   const double round_trip_us = 2 * (hop_us + static_cast<double>(bytes) / bytes_per_us);
-  const int round_trips = fit(round_trip_us, 4, 1024);
+  const int round_trips = fit(round_us, round_trip_us, 4);
   Plan plan;
   plan.warmup = std::max(2, round_trips / 8);
   plan.divisor = 2;
@@ -43,22 +42,22 @@ Plan ping_pong(std::size_t bytes) noexcept {
   return plan;
 }
 
-Plan windows(std::size_t bytes) noexcept {
+Plan windows(std::size_t bytes, double round_us) noexcept {
   Plan plan;
   const auto affordable = static_cast<int>(std::min<std::size_t>(window_bytes / bytes, full_window));
   plan.window = std::max(affordable, smallest_window);
   const double window_us = hop_us + plan.window * (1 + static_cast<double>(bytes) / bytes_per_us);
   plan.warmup = 1;
   plan.batches = 1;
-  plan.batch_length = fit(window_us, 1, 200);
+  plan.batch_length = fit(round_us, window_us, 1);
   plan.divisor = plan.window;
   return plan;
 }
 
 }  // namespace
 
-Plan make_plan(Op op, std::size_t bytes) noexcept {
-  return is_windowed(op) ? windows(bytes) : ping_pong(bytes);
+Plan make_plan(Op op, std::size_t bytes, double round_us) noexcept {
+  return is_windowed(op) ? windows(bytes, round_us) : ping_pong(bytes, round_us);
 }
 
 }  // namespace parley::bench

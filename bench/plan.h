@@ -22,7 +22,8 @@ struct Plan {
   }
 };
 
-// A plan that lasts about 10 to 20 ms on the machines it was made for, at least one exchange.
-Plan make_plan(Op op, std::size_t bytes) noexcept;
+// A plan whose timed exchanges last about `round_us` over loopback TCP; at least one batch of them, however
+// long that takes.
+Plan make_plan(Op op, std::size_t bytes, double round_us) noexcept;
 
 }  // namespace parley::bench

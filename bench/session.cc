@@ -37,7 +37,7 @@ Session::Session(ProcessGroup& group, const Options& options, Idle idle)
     : group_(group), options_(options), pair_(make_pair_of(group, idle)), probe_(pair_.page, pair_.leads) {}
 
 Session::Gathered Session::run_rounds(std::size_t bytes) {
-  const Plan plan = make_plan(options_.op, bytes);
+  const Plan plan = make_plan(options_.op, bytes, options_.round_ms * 1000);
   Buffers buffers(bytes, group_.rank(), pair_.partner);
   ParleySystem parley(group_, pair_.partner, buffers, plan);
   RawSystem raw(pair_.link, buffers, options_.op, plan);

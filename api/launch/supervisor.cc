@@ -30,6 +30,7 @@ constexpr const char* loopback = "127.0.0.1";
 constexpr std::size_t reported_lines = 20;
 // How often to look for ended ranks on a kernel that cannot tell (no pidfd).
 constexpr std::chrono::milliseconds reap_interval{10};
+constexpr auto crash_delay = std::chrono::milliseconds(50);
 // How long the last output of a job that was ended may take to leave.
 constexpr std::chrono::seconds last_flush{5};
 
@@ -55,7 +56,8 @@ class Supervisor {
   void step();
   void handle_signals();
   std::vector<int> reap_ranks();
-  void note_failures(const std::vector<int>& failed);
+  [[nodiscard]] std::optional<int> crashed_among(const std::vector<int>& failed) const;
+  void note_failures(std::vector<int> failed);
   void check_deadlines();
   [[nodiscard]] Deadline next_deadline() const;
   void end_job(Cause cause, int signal_number);
@@ -145,7 +147,8 @@ void Supervisor::step() {
   poll_.wait(next_deadline());
   output_.serve(poll_);
   const std::vector<int> failed = reap_ranks();
-  // In this order: the interrupt key of a terminal reaches the launcher before rank 0 can be seen to die of it.
+  // In this order: the interrupt key of a terminal reaches the launcher before rank 0 can be seen to die of
+  // it.
   handle_signals();
   if (!failed.empty() && phase_ == Phase::running) note_failures(failed);
   check_deadlines();
@@ -182,13 +185,28 @@ std::vector<int> Supervisor::reap_ranks() {
   return failed;
 }
 
-// Failures that are seen together: a crash comes before the errors that it causes, then the lower rank.
-void Supervisor::note_failures(const std::vector<int>& failed) {
-  const auto crashed = [this](int rank) {
-    return end_.ranks[static_cast<std::size_t>(rank)].status.is_crash();
-  };
-  const auto crash = std::find_if(failed.begin(), failed.end(), crashed);
-  end_.culprit = crash != failed.end() ? *crash : failed.front();
+// Whether one of these ranks ended by a signal, and which.
+std::optional<int> Supervisor::crashed_among(const std::vector<int>& failed) const {
+  for (const int rank : failed)
+    if (end_.ranks[static_cast<std::size_t>(rank)].status.is_crash()) return rank;
+  return std::nullopt;
+}
+
+// Names the culprit: a crash comes before the errors that it causes, then the lower rank. A process that
+// crashes closes its connections before it can be seen to have ended, so those who fail because of it may be
+// seen first: a failure without a crash waits a moment for one.
+void Supervisor::note_failures(std::vector<int> failed) {
+  const Deadline moment = Deadline::after(crash_delay);
+  while (!crashed_among(failed) && alive_ > 0 && !moment.expired()) {
+    poll_.clear();
+    for (const ChildProcess& child : children_) {
+      if (child.end_fd() >= 0) poll_.add(child.end_fd(), POLLIN);
+    }
+    poll_.wait(earliest(moment, Deadline::after(reap_interval)));
+    const std::vector<int> more = reap_ranks();
+    failed.insert(failed.end(), more.begin(), more.end());
+  }
+  end_.culprit = crashed_among(failed).value_or(failed.front());
   end_job(Cause::rank_failed, SIGTERM);
 }
 

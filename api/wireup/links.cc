@@ -43,9 +43,10 @@ std::vector<int> ranks_that(transport::Engine& engine, int size,
     const std::string reason = world.engine->locked([&](Messenger& messenger) {
       const auto number = static_cast<std::uint32_t>(rank);
       const std::string& unreachable = messenger.unreachable_reason(number);
-      return unreachable.empty() ? messenger.peer(number).reason.describe() : unreachable;
+      const base::Status status = messenger.peer(number).reason;
+      return unreachable.empty() && status.failed() ? status.describe() : unreachable;
     });
-    names += ": " + reason;
+    if (!reason.empty()) names += ": " + reason;
   }
   ErrorDetails details;
   details.rank = world.rank;

@@ -18,8 +18,10 @@ constexpr auto tick_period = std::chrono::milliseconds(5);
 constexpr auto drain_period = std::chrono::milliseconds(2);
 // A sleeper looks at deadlines and at peers that stall at least this often.
 constexpr auto longest_sleep = std::chrono::milliseconds(100);
-// While a poll always finds something, the clock is still read every so many passes.
-constexpr std::uint32_t busy_polls_per_clock = 1024;
+// While a poll always finds something, the clock is still read every so many passes: deadlines count, and
+// others may be in the middle of a handshake with us.
+constexpr std::uint32_t busy_polls_per_clock = 16;
+constexpr auto reactor_period = std::chrono::microseconds(200);
 
 }  // namespace
 
@@ -99,7 +101,10 @@ void Engine::release_briefly() {
 }
 
 void Engine::tick(Clock::time_point now) noexcept {
-  if (!asleep_) reactor_.poll();
+  if (!asleep_ && now >= next_reactor_poll_) {
+    reactor_.poll();
+    next_reactor_poll_ = now + reactor_period;
+  }
   if (now < next_tick_ && now < next_expiry_) return;
   next_expiry_ = messenger_.tick(now);
   next_tick_ = now + tick_period;

@@ -188,11 +188,12 @@ class Engine {
   // Below: under the lock.
   Messenger messenger_;
   std::vector<std::unique_ptr<Transport>> transports_;
-  bool polling_ = false;                 // some thread is the poller
-  bool asleep_ = false;                  // some thread is inside reactor_.sleep()
-  bool sleep_announced_ = false;         // progress() armed the reactor for a user's event loop
-  std::list<Waiter*> waiters_;           // oldest first
-  std::uint64_t polls_ = 0;              // passes made by callers
+  bool polling_ = false;          // some thread is the poller
+  bool asleep_ = false;           // some thread is inside reactor_.sleep()
+  bool sleep_announced_ = false;  // progress() armed the reactor for a user's event loop
+  std::list<Waiter*> waiters_;    // oldest first
+  std::uint64_t polls_ = 0;       // passes made by callers
+  base::Clock::time_point next_reactor_poll_{};
   base::Clock::time_point next_tick_{};  // when deadlines are looked at again
   base::Clock::time_point next_expiry_ = base::Clock::time_point::max();
   bool core_per_rank_ = true;

@@ -26,8 +26,8 @@ struct WorkAccess;
 // test() is true: a sent buffer must not be written, a received one not read.
 //
 // Destroying a Work whose operation is pending never leaves the buffer in use: an unmatched receive is
-// cancelled; anything else is waited for, and while an exception unwinds, at most 5 s, then the group is
-// aborted.
+// cancelled; anything else is waited for. While an exception unwinds, an unmatched send is taken back, too,
+// and the rest waited for 5 s at most, then the group is aborted.
 //
 // Thread-safety: different Works may be used by different threads; one Work by one thread at a time.
 class [[nodiscard, gnu::visibility("default")]] Work {

@@ -29,13 +29,14 @@ TEST(Options, DefaultsOfEachOperation) {
 
 TEST(Options, EverythingGiven) {
   const ParsedOptions parsed = parse({"bandwidth", "--ranks", "4", "--transport", "tcp", "--sizes", "8:32",
-                                      "--json", "rows.json", "--rounds", "3", "--pin"});
+                                      "--json", "rows.json", "--rounds", "3", "--round-ms", "2.5", "--pin"});
   ASSERT_TRUE(parsed.options);
   EXPECT_EQ(parsed.options->op, Op::bandwidth);
   EXPECT_EQ(parsed.options->ranks, 4);
   EXPECT_EQ(parsed.options->sizes, (std::vector<std::size_t>{8, 16, 32}));
   EXPECT_EQ(parsed.options->json_file, "rows.json");
   EXPECT_EQ(parsed.options->rounds, 3);
+  EXPECT_EQ(parsed.options->round_ms, 2.5);
   EXPECT_EQ(parsed.options->pin, true);
 }
 

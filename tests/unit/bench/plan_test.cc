@@ -7,10 +7,12 @@
 namespace parley::bench {
 namespace {
 
+constexpr double round_us = 10'000;
+
 TEST(Plan, EverySizeHasWarmupAndTimedExchanges) {
   for (const Op op : {Op::latency, Op::bandwidth, Op::message_rate}) {
     for (const std::size_t bytes : parse_sizes("1:1G")) {
-      const Plan plan = make_plan(op, bytes);
+      const Plan plan = make_plan(op, bytes, round_us);
       EXPECT_GE(plan.warmup, 1) << to_string(op) << ' ' << bytes;
       EXPECT_GE(plan.batches * plan.batch_length, 1) << to_string(op) << ' ' << bytes;
       EXPECT_EQ(plan.exchanges(), plan.warmup + plan.batches * plan.batch_length + plan.tail_samples);
@@ -18,8 +20,16 @@ TEST(Plan, EverySizeHasWarmupAndTimedExchanges) {
   }
 }
 
+TEST(Plan, LongerRoundsHaveMoreExchanges) {
+  for (const Op op : {Op::latency, Op::bandwidth}) {
+    EXPECT_GT(make_plan(op, 8, 20'000).exchanges(), make_plan(op, 8, 10'000).exchanges()) << to_string(op);
+    EXPECT_GE(make_plan(op, 1 << 30, 1).batches, 1) << to_string(op);
+    EXPECT_LE(make_plan(op, 1 << 30, 1).exchanges(), 16) << to_string(op);
+  }
+}
+
 TEST(Plan, ShortRoundTripsShareAClockReading) {
-  const Plan plan = make_plan(Op::latency, 8);
+  const Plan plan = make_plan(Op::latency, 8, round_us);
   EXPECT_GT(plan.batch_length, 1);
   EXPECT_GT(plan.tail_samples, 0);
   EXPECT_FALSE(plan.batches_are_samples);
@@ -27,7 +37,7 @@ TEST(Plan, ShortRoundTripsShareAClockReading) {
 }
 
 TEST(Plan, LongRoundTripsAreTimedOneByOne) {
-  const Plan plan = make_plan(Op::latency, 1 << 20);
+  const Plan plan = make_plan(Op::latency, 1 << 20, round_us);
   EXPECT_EQ(plan.batch_length, 1);
   EXPECT_EQ(plan.tail_samples, 0);
   EXPECT_TRUE(plan.batches_are_samples);
@@ -35,17 +45,17 @@ TEST(Plan, LongRoundTripsAreTimedOneByOne) {
 
 TEST(Plan, WindowsHave64MessagesUntilTheyAreVeryLarge) {
   for (const std::size_t bytes : parse_sizes("1:4M")) {
-    const Plan plan = make_plan(Op::bandwidth, bytes);
+    const Plan plan = make_plan(Op::bandwidth, bytes, round_us);
     EXPECT_EQ(plan.window, 64) << bytes;
     EXPECT_EQ(plan.divisor, 64) << bytes;
   }
-  EXPECT_EQ(make_plan(Op::bandwidth, 16 << 20).window, 16);
-  EXPECT_EQ(make_plan(Op::bandwidth, std::size_t{1} << 30).window, 4);
+  EXPECT_EQ(make_plan(Op::bandwidth, 16 << 20, round_us).window, 16);
+  EXPECT_EQ(make_plan(Op::bandwidth, std::size_t{1} << 30, round_us).window, 4);
 }
 
 TEST(Plan, PercentilesBelongToLatencyOnly) {
   for (const std::size_t bytes : parse_sizes("1:1G")) {
-    const Plan plan = make_plan(Op::bandwidth, bytes);
+    const Plan plan = make_plan(Op::bandwidth, bytes, round_us);
     EXPECT_EQ(plan.tail_samples, 0);
     EXPECT_FALSE(plan.batches_are_samples);
   }

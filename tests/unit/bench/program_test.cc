@@ -39,7 +39,7 @@ int run_bench(const std::string& arguments) {
 
 TEST(ParleyBench, WritesTwoRowsForEachSize) {
   const RowFile file;
-  ASSERT_EQ(run_bench("latency --ranks 2 --rounds 2 --sizes 8,64K --json " + file.path()), 0);
+  ASSERT_EQ(run_bench("latency --ranks 2 --rounds 2 --round-ms 1 --sizes 8,64K --json " + file.path()), 0);
   const auto rows = file.rows();
   ASSERT_EQ(rows.size(), 4U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -54,8 +54,8 @@ TEST(ParleyBench, WritesTwoRowsForEachSize) {
 
 TEST(ParleyBench, AppendsToItsFile) {
   const RowFile file;
-  ASSERT_EQ(run_bench("bandwidth --rounds 1 --sizes 64K --json " + file.path()), 0);
-  ASSERT_EQ(run_bench("message-rate --rounds 1 --json " + file.path()), 0);
+  ASSERT_EQ(run_bench("bandwidth --rounds 1 --round-ms 1 --sizes 64K --json " + file.path()), 0);
+  ASSERT_EQ(run_bench("message-rate --rounds 1 --round-ms 1 --json " + file.path()), 0);
   const auto rows = file.rows();
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0]["op"], "bandwidth");
@@ -67,7 +67,7 @@ TEST(ParleyBench, AppendsToItsFile) {
 
 TEST(ParleyBench, MeasuresPairsThatShareCores) {
   const RowFile file;
-  ASSERT_EQ(run_bench("latency --ranks 4 --rounds 1 --sizes 8 --json " + file.path()), 0);
+  ASSERT_EQ(run_bench("latency --ranks 4 --rounds 1 --round-ms 1 --sizes 8 --json " + file.path()), 0);
   ASSERT_EQ(file.rows().size(), 2U);
   EXPECT_EQ(file.rows()[0]["ranks"], 4);
 }

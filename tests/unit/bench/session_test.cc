@@ -11,6 +11,7 @@ Options quick(Op op) {
   Options options;
   options.op = op;
   options.rounds = 2;
+  options.round_ms = 0.01;
   return options;
 }
 
