@@ -97,6 +97,8 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
   facts.culprit = operation.peer;
   if (operation.peer >= 0)
     facts.culprit = static_cast<int>(messenger.peer(static_cast<std::uint32_t>(operation.peer)).culprit);
+  else if (status.scope() == base::Scope::peer && messenger.first_casualty())
+    facts.culprit = static_cast<int>(*messenger.first_casualty());
   switch (status.code()) {
     case Code::timed_out: facts.extra = near_misses(operation, messenger); break;
     case Code::deadlocked: facts.extra = deadlock_text(operation, messenger); break;

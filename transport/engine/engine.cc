@@ -163,8 +163,8 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
     ++polls_;
     const std::size_t events = poll_once(awaited);
     if (events != 0) {
-      if (condition.holds()) break;
       wake_condition_waiters();
+      if (condition.holds()) break;
       awaited = awaited_endpoint(watch.requests);  // links may have come or gone
       watch.idle.reset();
       watch.idle_since = {};
