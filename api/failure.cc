@@ -162,7 +162,9 @@ std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& 
       return make<MismatchError>(concat(what, ": the message is ", type_name(facts.remote_type_code),
                                         ", the tensor ", type_name(facts.type_code)),
                                  details);
-    case Code::deadlocked: return make<DeadlockError>(facts.extra, details);
+    case Code::deadlocked:
+      PARLEY_LOG(error, "p2p", facts.extra);  // said even if the program swallows the error
+      return make<DeadlockError>(facts.extra, details);
     case Code::exhausted: return make<ResourceError>(what + ": out of memory or envelopes" + cause, details);
     case Code::peer_died:
       if (facts.culprit != facts.operation.peer && facts.operation.peer >= 0)

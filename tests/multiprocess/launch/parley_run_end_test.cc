@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "tests/multiprocess/launch/command.h"
 #include "tests/multiprocess/launch/parley_run.h"
 
 namespace parley::launch::testing {

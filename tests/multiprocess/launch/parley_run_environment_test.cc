@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/multiprocess/launch/command.h"
 #include "tests/multiprocess/launch/parley_run.h"
 
 namespace parley::launch::testing {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/multiprocess/launch/command.h"
 #include "tests/multiprocess/launch/parley_run.h"
 
 namespace parley::launch::testing {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/multiprocess/launch/command.h"
 #include "tests/multiprocess/launch/parley_run.h"
 
 namespace parley::launch::testing {

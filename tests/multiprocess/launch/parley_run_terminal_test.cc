@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/multiprocess/launch/command.h"
 #include "tests/multiprocess/launch/parley_run.h"
 
 namespace parley::launch::testing {
