@@ -20,6 +20,7 @@ struct Hook {
   FailedOperation description;
   std::function<void(std::exception_ptr)> fn;
   std::optional<FailureFacts> facts;
+  std::unique_ptr<Hook> also;  // of detach() after then(): called next, with the same outcome
 
   void call() noexcept {
     try {
@@ -27,6 +28,9 @@ struct Hook {
     } catch (const std::exception& error) {
       PARLEY_LOG(error, "p2p", "a completion function threw: ", error.what());
     }
+    if (also == nullptr) return;
+    also->facts = facts;
+    also->call();
   }
 };
 
@@ -53,27 +57,32 @@ void on_done(Request& request) noexcept {
 }
 
 bool attach_hook(Operation& operation, std::function<void(std::exception_ptr)> fn, bool release) {
-  auto hook =
-      std::unique_ptr<Hook>(new Hook{operation.world.get(), operation.description, std::move(fn), {}});
+  auto hook = std::make_unique<Hook>();
+  hook->world = operation.world.get();
+  hook->description = operation.description;
+  hook->fn = std::move(fn);
+  bool call_now = false;
   bool attached = true;
   operation.world->engine->locked([&](Messenger& messenger) {
     Request& request = *operation.request;
-    if (request.on_done != nullptr) {
+    const bool taken = request.on_done != nullptr;
+    if (taken && !release) {
       attached = false;
-      hook.reset();
     } else if (request.state == RequestState::done) {
       note_facts(*hook, request, messenger);
-      request.on_done = on_done;  // so that a second attach() is refused
+      call_now = true;
+    } else if (taken) {
+      static_cast<Hook*>(request.user)->also = std::move(hook);
     } else {
-      request.on_done = on_done;
       request.user = hook.release();
     }
+    if (attached) request.on_done = on_done;
     if (release) {
       operation.request = nullptr;
       messenger.release(request);
     }
   });
-  if (hook != nullptr) hook->call();
+  if (call_now) hook->call();
   return attached;
 }
 

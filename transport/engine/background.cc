@@ -93,7 +93,7 @@ bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexce
   if (poll_once(nullptr) != 0)
     wake_condition_waiters();
   else
-    sleep(std::min(now + longest_sleep, next_expiry_));
+    sleep(std::min(now + longest_sleep, next_expiry_ = messenger_.tick(now)));
   return true;
 }
 

@@ -21,6 +21,8 @@ bool is_unmatched(const Request& request) noexcept {
 
 void Engine::look_for_deadlock(Watch& watch) noexcept {
   if (watch.now - watch.started < patience || watch.requests.size() != 1) return;
+  // Whoever gives up after a while may then do what the peer waits for.
+  if (watch.timeout != std::chrono::nanoseconds::max()) return;
   Request& request = *watch.requests.front();
   if (request.peer == nullptr || request.peer->number == options_.messenger.self || !is_unmatched(request))
     return;

@@ -50,7 +50,7 @@ Posted Engine::send(const SendSpec& spec, bool background) {
   const Posted posted = messenger_.send(spec);
   if (background && (posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch))
     activate_background();
-  if (posted.request != nullptr) wake_sleepers();
+  if (posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch) wake_sleepers();
   return posted;
 }
 
@@ -187,7 +187,8 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
 
 // After a poll that found nothing. False: timed out.
 bool Engine::rest(Watch& watch) {
-  switch (watch.idle.next(watch.now - watch.idle_since)) {
+  const bool idle_known = watch.idle_since.time_since_epoch().count() != 0;
+  switch (watch.idle.next(idle_known ? watch.now - watch.idle_since : std::chrono::nanoseconds(0))) {
     case IdlePolicy::Step::poll: return true;
     case IdlePolicy::Step::clock: read_clock(watch); return !timed_out(watch);
     case IdlePolicy::Step::yield:
@@ -199,6 +200,7 @@ bool Engine::rest(Watch& watch) {
   }
   read_clock(watch);
   if (timed_out(watch)) return false;
+  next_expiry_ = messenger_.tick(watch.now);  // what was posted since the last tick has a deadline, too
   auto until = std::min(watch.now + longest_sleep, next_expiry_);
   if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
   sleep(until);

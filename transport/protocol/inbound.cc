@@ -36,8 +36,10 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
     case PacketKind::data: return handle_data(peer, header, payload);
     case PacketKind::ack:
       if (Request* request = ids_.find(header.id); request != nullptr && request->peer == &peer) {
-        if (request->state == RequestState::offered) complete(*request, {});
-        request->synchronous = false;  // still leaving: complete when it has left
+        if (request->state == RequestState::offered)
+          complete(*request, {});
+        else
+          request->synchronous = false;  // still leaving: complete when it has left
       }
       return;
     case PacketKind::revoke: return handle_revoke(peer, header);
@@ -67,7 +69,7 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
   auto* known = static_cast<Peer*>(endpoint.user);
   if (known != nullptr) {
     Peer& peer = *known;
-    if (header.kind == PacketKind::eager) {
+    if (header.kind == PacketKind::eager && header.payload_bytes == header.message_bytes) {
       const Envelope envelope{header.context, peer.number, header.tag};
       if (PostedReceive* posted = matcher_.match_arrival(envelope); posted != nullptr) {
         auto& request = static_cast<Request&>(*posted);
@@ -137,6 +139,10 @@ void Messenger::owe(Peer& peer, std::size_t payload_bytes) noexcept {
 // A whole eager message. `adoptable`: its payload is this pool buffer, which goes to the message or back.
 void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                              std::byte* adoptable) noexcept {
+  if (payload.size() != header.message_bytes) {
+    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
+    return violate(peer, "an eager message that is not whole");
+  }
   const Envelope envelope{header.context, peer.number, header.tag};
   PostedReceive* posted = matcher_.match_arrival(envelope);
   if (posted == nullptr) return keep(peer, header, payload, adoptable);
@@ -223,7 +229,9 @@ void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_
   request.state = RequestState::moving;
   request.remote_id = remote_id;
   const std::size_t wanted = request.ending.failed() ? 0 : request.message_bytes;
-  if (wanted != 0 && key != nullptr && peer.mover != nullptr) {
+  // Our own send may have been taken back while its offer was on the way: then there is nothing to pull from.
+  const bool stands = peer.number != options_.self || ids_.find(remote_id) != nullptr;
+  if (wanted != 0 && key != nullptr && peer.mover != nullptr && stands) {
     request.fn = on_pulled;
     const Status status = peer.mover->pull(*key, {request.data, wanted}, request);
     if (status.code() != Code::in_progress) pulled(request, status);
@@ -327,9 +335,15 @@ void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept 
   if (request->ending.failed()) return complete(*request, {});
   request->state = RequestState::posted;
   request->message_bytes = request->moved_bytes = request->granted_bytes = 0;
+  // A probed message was received by its handle alone: no other one can take its place.
+  if (request->serial == 0) return complete(*request, Code::cancelled);
   if (request->pattern.source == any_source) request->peer = nullptr;
-  if (Arrival* arrival = matcher_.repost(*request); arrival != nullptr)
+  if (Arrival* arrival = matcher_.repost(*request); arrival != nullptr) {
     take_arrival(*request, static_cast<Unexpected&>(*arrival));
+  } else if (const Status obstacle = receive_obstacle(request->pattern); obstacle.failed()) {
+    matcher_.unpost(*request);
+    complete(*request, obstacle);
+  }
 }
 
 void Messenger::handle_goodbye(Peer& peer, const PacketHeader& header) noexcept {

@@ -217,6 +217,9 @@ std::size_t TcpTransport::reap_ended() noexcept {
     if (last_awaited_ == link.get()) last_awaited_ = nullptr;
     if (private_ == link.get()) private_ = nullptr;
     if (streak_link_ == link.get()) streak_link_ = nullptr;
+    // By hand: a forked child may hold the socket, and with it the connection and its place in the set.
+    watch(*link, 0);
+    ::shutdown(link->descriptor(), SHUT_RDWR);
     link->abandon();
     ++events;
     sink_->on_closed(*link, link->reason());

@@ -75,6 +75,7 @@ TEST(RunWorld, ProbedMessagesGoToNobodyElse) {
     if (world.rank() == 0) {
       world.send(std::int32_t{1}, 1, {.tag = 3});
       world.send(std::int32_t{2}, 1, {.tag = 3});
+      world.barrier();
       return;
     }
     {
@@ -90,6 +91,8 @@ TEST(RunWorld, ProbedMessagesGoToNobodyElse) {
     first.recv(std::span(&value, 1));
     EXPECT_EQ(value, 1);
     EXPECT_FALSE(world.iprobe(0, {.tag = 3}).has_value());
+    world.barrier();
+    EXPECT_THROW(while (true) world.iprobe(0, {.tag = 3}), PeerLeftError) << "nothing can come any more";
   });
 }
 
