@@ -1,5 +1,6 @@
 #include "bench/session.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "bench/plan.h"
 #include "bench/raw_system.h"
 #include "bench/statistics.h"
+#include "bench/stopwatch.h"
 
 namespace parley::bench {
 namespace {
@@ -34,7 +36,11 @@ std::vector<double> recv_all(ProcessGroup& group, int source) {
 }  // namespace
 
 Session::Session(ProcessGroup& group, const Options& options, Idle idle)
-    : group_(group), options_(options), pair_(make_pair_of(group, idle)), probe_(pair_.page, pair_.leads) {}
+    : group_(group),
+      options_(options),
+      idle_(idle),
+      pair_(make_pair_of(group, idle)),
+      probe_(pair_.page, pair_.leads) {}
 
 Session::Gathered Session::run_rounds(std::size_t bytes) {
   const Plan plan = make_plan(options_.op, bytes, options_.round_ms * 1000);
@@ -42,10 +48,14 @@ Session::Gathered Session::run_rounds(std::size_t bytes) {
   ParleySystem parley(group_, pair_.partner, buffers, plan);
   RawSystem raw(pair_.link, buffers, options_.op, plan);
   Gathered gathered;
+  double share = 0;
   const auto phase = [&](auto& system, Series& series) {
     buffers.spoil_in();
     group_.barrier();
+    const Stopwatch wall;
+    const CpuWatch cpu;
     const PhaseResult result = run_phase(system, options_.op, plan, pair_.leads);
+    share = cpu.elapsed_us() / wall.elapsed_us();
     if (pair_.leads) series.append(result);
     if (receives_messages(options_.op, pair_.leads)) buffers.check_in();
   };
@@ -55,6 +65,7 @@ Session::Gathered Session::run_rounds(std::size_t bytes) {
     if (pair_.index == 0) gathered.probe_ns.push_back(probe_.measure());
     if (round % 2 == 0) phase(parley, gathered.parley);
     phase(raw, gathered.raw);
+    gathered.core_share.push_back(share);
     if (round % 2 != 0) phase(parley, gathered.parley);
   }
   return gathered;
@@ -77,14 +88,26 @@ Series Session::collect(const Series& mine) {
   return combine(options_.op, pairs);
 }
 
+double Session::collect_smallest(double mine) {
+  if (group_.rank() != 0) {
+    group_.send(mine, 0);
+    return mine;
+  }
+  for (int rank = 1; rank < group_.size(); ++rank) mine = std::min(mine, group_.recv<double>(rank));
+  return mine;
+}
+
 std::optional<Figures> Session::measure(std::size_t bytes) {
   const Gathered gathered = run_rounds(bytes);
   const Series parley = collect(gathered.parley);
   const Series raw = collect(gathered.raw);
+  const double core_share = collect_smallest(median(gathered.core_share));
   if (group_.rank() != 0) return std::nullopt;
   const Subject subject{options_.op, options_.transport, group_.size(), bytes};
   const double probe_ns = median(gathered.probe_ns);
-  Figures figures{make_row(subject, "parley", parley, probe_ns), make_row(subject, "raw", raw, probe_ns)};
+  Figures figures{make_row(subject, "parley", parley, probe_ns), make_row(subject, "raw", raw, probe_ns),
+                  std::nullopt};
+  if (idle_ == Idle::spin) figures.core_share = core_share;
   if (options_.op != Op::message_rate) compare_with_limit(figures.parley, figures.raw);
   return figures;
 }

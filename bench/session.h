@@ -19,6 +19,9 @@ namespace parley::bench {
 struct Figures {
   Row parley;
   Row raw;
+  // Of the raw turns' time, how much the worst-off rank was running: the median over its rounds. Less than 1
+  // means that something else used its core. Nothing when the raw loops give the core away themselves.
+  std::optional<double> core_share;
 };
 
 // Measures size after size. In each round the probe, the library and the raw socket take turns between the
@@ -39,13 +42,17 @@ class Session {
     Series parley;
     Series raw;
     std::vector<double> probe_ns;
+    std::vector<double> core_share;  // of this rank, a figure a round
   };
   Gathered run_rounds(std::size_t bytes);
   // At rank 0: the series of all pairs in one; elsewhere: what it was given.
   Series collect(const Series& mine);
+  // At rank 0: the smallest figure of all ranks; elsewhere: its own.
+  double collect_smallest(double mine);
 
   ProcessGroup& group_;
   const Options& options_;
+  Idle idle_;
   Pair pair_;
   Probe probe_;
 };

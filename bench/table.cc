@@ -54,4 +54,13 @@ std::string table_line(const Row& row, const Row& raw) {
   return {};
 }
 
+std::string disturbance_note(std::optional<double> core_share) {
+  // A spinning loop that has its core to itself is always running; the rest allows for interrupts.
+  constexpr double undisturbed = 0.95;
+  if (!core_share || *core_share >= undisturbed) return {};
+  return fmt::format(
+      "# DISTURBED: a rank had {:.0f} % of its core in the raw turns; do not use this line or its ratio\n",
+      *core_share * 100);
+}
+
 }  // namespace parley::bench

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "bench/row.h"
@@ -11,5 +12,9 @@ std::string table_header(Op op);
 
 // One line with its line end. `raw` is the raw system's row of the same subject.
 std::string table_line(const Row& row, const Row& raw);
+
+// A comment line when a rank had less than its core, so that neither the figures nor their ratio can be
+// trusted; else empty. `core_share` as in Figures.
+std::string disturbance_note(std::optional<double> core_share);
 
 }  // namespace parley::bench

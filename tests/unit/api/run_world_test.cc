@@ -44,24 +44,6 @@ TEST(RunWorld, FaultsOfTheLinksChangeNothing) {
       options);
 }
 
-TEST(RunWorld, ADeadRankIsNamed) {
-  WorldOptions options;
-  options.faults.dead_rank = 2;
-  options.faults.dead_after_packets = 3;
-  std::atomic<int> named{0};
-  run_world(
-      3,
-      [&](ProcessGroup& world) {
-        try {
-          for (int round = 0; round < 1000; ++round) world.barrier();
-        } catch (const PeerDiedError& error) {
-          if (world.rank() != 2) named += error.details().culprit == 2;
-        }
-      },
-      options);
-  EXPECT_EQ(named, 2);
-}
-
 TEST(RunWorld, ThrowsWhatARankThrows) {
   EXPECT_THROW(run_world(2,
                          [](ProcessGroup& world) {

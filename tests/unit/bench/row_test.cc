@@ -70,6 +70,12 @@ TEST(Row, JsonNumbersHaveSixDigits) {
   EXPECT_EQ(json["probe_ns"], 0);
 }
 
+TEST(Table, ATakenCoreIsSaid) {
+  EXPECT_EQ(disturbance_note(std::nullopt), "");
+  EXPECT_EQ(disturbance_note(0.99), "");
+  EXPECT_NE(disturbance_note(0.5).find("50 %"), std::string::npos);
+}
+
 TEST(Table, ColumnsOfHeaderAndLinesEndAtTheSamePlace) {
   for (const Op op : {Op::latency, Op::bandwidth, Op::message_rate}) {
     const Subject subject{op, "tcp", 2, 64 * 1024};

@@ -42,6 +42,7 @@ void measure(Op op, int ranks, std::size_t bytes) {
     expect_sound(figures->raw, op, ranks, bytes);
     EXPECT_EQ(figures->parley.ratio_to_limit.has_value(), op != Op::message_rate);
     EXPECT_FALSE(figures->raw.ratio_to_limit);
+    EXPECT_FALSE(figures->core_share) << "yielding loops say nothing about their core";
   });
 }
 
@@ -53,6 +54,17 @@ TEST(Session, Latency) {
 TEST(Session, Bandwidth) {
   measure(Op::bandwidth, 2, 1);
   measure(Op::bandwidth, 2, 100'000);
+}
+
+TEST(Session, SpinningLoopsTellTheirShareOfTheCore) {
+  const Options options = quick(Op::latency);
+  testing::run_world(2, [&](ProcessGroup& group) {
+    Session session(group, options, Idle::spin);
+    const std::optional<Figures> figures = session.measure(8);
+    if (!figures) return;
+    ASSERT_TRUE(figures->core_share);
+    EXPECT_GT(*figures->core_share, 0);
+  });
 }
 
 TEST(Session, MessageRate) {
