@@ -97,14 +97,15 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
   facts.culprit = operation.peer;
   if (operation.peer >= 0)
     facts.culprit = static_cast<int>(messenger.peer(static_cast<std::uint32_t>(operation.peer)).culprit);
-  else if (status.scope() == base::Scope::peer && messenger.first_casualty())
-    facts.culprit = static_cast<int>(*messenger.first_casualty());
+  else if (status.scope() == base::Scope::peer && messenger.casualty())
+    facts.culprit = static_cast<int>(messenger.casualty()->culprit);
   switch (status.code()) {
     case Code::timed_out: facts.extra = near_misses(operation, messenger); break;
     case Code::deadlocked: facts.extra = deadlock_text(operation, messenger); break;
     case Code::unreachable:
     case Code::refused:
-      facts.extra = messenger.unreachable_reason(static_cast<std::uint32_t>(operation.peer));
+      if (operation.peer >= 0)
+        facts.extra = messenger.unreachable_reason(static_cast<std::uint32_t>(operation.peer));
       break;
     case Code::aborted:
       if (const auto* record = messenger.abort_record(operation.context)) {

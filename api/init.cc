@@ -75,7 +75,7 @@ ProcessGroup init(const InitOptions& options) {
   if (resolved.place.alone)
     PARLEY_LOG(info, "init", "none of MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE is set: a world of one");
   auto state = std::make_shared<detail::GroupState>();
-  state->world = wireup::wire_up(resolved);
+  state->world = wireup::share(wireup::wire_up(resolved));
   current().group = state;
   return detail::GroupAccess::make(std::move(state));
 }

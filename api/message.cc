@@ -74,10 +74,10 @@ std::optional<Message> ProcessGroup::iprobe(int source, const RecvOptions& optio
   };
   transport::Engine& engine = *group.world->engine;
   Unexpected* message = engine.locked(take);
-  if (message == nullptr && engine.progress() != 0) message = engine.locked(take);
+  if (message == nullptr && engine.poll() != 0) message = engine.locked(take);
   if (message == nullptr) {
     const base::Status obstacle =
-        engine.locked([&](Messenger& messenger) { return messenger.receive_obstacle(pattern); });
+        engine.inspect([&](const Messenger& messenger) { return messenger.receive_obstacle(pattern); });
     if (!obstacle.failed()) return std::nullopt;
     const int peer = source == any_source ? -1 : source;
     detail::throw_failure(group, {"iprobe", group.context, peer, options.tag, 0}, obstacle);

@@ -141,7 +141,7 @@ std::size_t ProcessGroup::progress() {
 }
 
 int ProcessGroup::fd() const {
-  return require_group(state_).world->engine->reactor().descriptor();
+  return require_group(state_).world->engine->descriptor();
 }
 
 void ProcessGroup::abort(std::string_view reason) {

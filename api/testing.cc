@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <exception>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -33,30 +34,38 @@ std::vector<FaultPlan> plan_faults(int size, const Faults& faults) {
   return plans;
 }
 
-void run_rank(wireup::LocalRank rank, const std::vector<std::string>& addresses,
-              const std::function<void(ProcessGroup&)>& fn, std::chrono::nanoseconds timeout) {
+ProcessGroup link_rank(wireup::LocalRank rank, const std::vector<std::string>& addresses,
+                       std::chrono::nanoseconds timeout) {
   base::set_thread_log_rank(rank.world->rank);
   wireup::link_local_rank(rank, addresses, base::Deadline::after(timeout));
   auto state = std::make_shared<detail::GroupState>();
-  state->world = std::move(rank.world);
-  ProcessGroup group = detail::GroupAccess::make(std::move(state));
-  fn(group);
+  state->world = wireup::share(std::move(rank.world));
+  return detail::GroupAccess::make(std::move(state));
 }
 
 }  // namespace
 
 void run_world(int size, const std::function<void(ProcessGroup&)>& fn, const WorldOptions& options) {
-  transport::InprocHub hub;
-  auto ranks = wireup::make_local_ranks(hub, plan_faults(size, options.faults), options.timeout);
+  auto ranks = wireup::make_local_ranks(plan_faults(size, options.faults), options.timeout);
   std::vector<std::string> addresses;
   for (const auto& rank : ranks) addresses.push_back(rank.transport->address());
 
   std::vector<std::exception_ptr> failures(ranks.size());
   std::vector<std::thread> threads;
+  // A rank whose death is planned shall not die while others still link to it.
+  std::latch linked(size);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     threads.emplace_back([&, i] {
+      ProcessGroup group;
       try {
-        run_rank(std::move(ranks[i]), addresses, fn, options.timeout);
+        group = link_rank(std::move(ranks[i]), addresses, options.timeout);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+      linked.arrive_and_wait();
+      if (failures[i]) return;
+      try {
+        fn(group);
       } catch (...) {
         failures[i] = std::current_exception();
       }

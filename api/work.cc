@@ -21,12 +21,8 @@ using transport::RequestState;
 namespace {
 
 bool has_ended(const Operation& operation) {
-  return operation.world->engine->locked(
-      [&](Messenger&) { return operation.request->state == RequestState::done; });
-}
-
-std::chrono::nanoseconds left_of(base::Deadline deadline) {
-  return deadline.remaining();
+  return operation.world->engine->inspect(
+      [&](const Messenger&) { return operation.request->state == RequestState::done; });
 }
 
 }  // namespace
@@ -64,7 +60,7 @@ bool Work::test() {
   if (operation_ == nullptr) return true;
   detail::require_own_process(*operation_->world);
   if (!has_ended(*operation_)) {
-    operation_->world->engine->progress();
+    operation_->world->engine->poll();
     if (!has_ended(*operation_)) return false;
   }
   detail::WorkAccess::collect(*this);
@@ -134,7 +130,7 @@ void wait_all(std::span<Work> works, std::chrono::nanoseconds timeout) {
   std::exception_ptr first;
   for (Work& work : works) {
     try {
-      work.wait(timeout == no_timeout ? no_timeout : left_of(deadline));
+      work.wait(deadline.remaining());
     } catch (...) {
       if (!first) first = std::current_exception();
     }
@@ -188,7 +184,7 @@ std::optional<std::size_t> test_any(std::span<Work> works) {
   if (const auto ended = ended_among(works)) return ended;
   Operation& first = *detail::WorkAccess::operation(works.front());
   detail::require_own_process(*first.world);
-  first.world->engine->progress();
+  first.world->engine->poll();
   return ended_among(works);
 }
 

@@ -28,7 +28,7 @@ bool is_expected(const transport::Peer& peer) noexcept {
 
 std::vector<int> ranks_that(transport::Engine& engine, int size,
                             bool (*is)(const transport::Peer&) noexcept) {
-  return engine.locked([&](Messenger& messenger) {
+  return engine.inspect([&](const Messenger& messenger) {
     std::vector<int> ranks;
     for (int rank = 0; rank < size; ++rank)
       if (is(messenger.peer(static_cast<std::uint32_t>(rank)))) ranks.push_back(rank);
@@ -40,7 +40,7 @@ std::vector<int> ranks_that(transport::Engine& engine, int size,
   std::string names;
   for (const int rank : missing) {
     names += (names.empty() ? "" : ", ") + world.name_of(rank);
-    const std::string reason = world.engine->locked([&](Messenger& messenger) {
+    const std::string reason = world.engine->inspect([&](const Messenger& messenger) {
       const auto number = static_cast<std::uint32_t>(rank);
       const std::string& unreachable = messenger.unreachable_reason(number);
       const base::Status status = messenger.peer(number).reason;
@@ -52,7 +52,7 @@ std::vector<int> ranks_that(transport::Engine& engine, int size,
   details.rank = world.rank;
   details.peer = missing.front();
   // Who left because of another one's death names that one.
-  details.culprit = world.engine->locked([&](Messenger& messenger) {
+  details.culprit = world.engine->inspect([&](const Messenger& messenger) {
     return static_cast<int>(messenger.peer(static_cast<std::uint32_t>(missing.front())).culprit);
   });
   details.operation = "init";
@@ -100,7 +100,7 @@ void link_to_all(World& world, transport::Transport& transport, const std::vecto
   }
   if (const auto lost = ranks_that(engine, world.size, is_lost); !lost.empty())
     fail(world, lost, "lost or refused by");
-  transport.stop_accepting();
+  engine.locked([&](Messenger&) { transport.stop_accepting(); });
 }
 
 }  // namespace parley::wireup

@@ -9,14 +9,15 @@ namespace parley::wireup {
 
 using transport::fault::FaultTransport;
 
-std::vector<LocalRank> make_local_ranks(transport::InprocHub& hub,
-                                        const std::vector<transport::fault::FaultPlan>& plans,
+std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::FaultPlan>& plans,
                                         std::chrono::nanoseconds timeout) {
   const int size = static_cast<int>(plans.size());
   const bool core_per_rank = plans.size() <= base::usable_cores().size();
+  const auto hub = std::make_shared<transport::InprocHub>();
   std::vector<LocalRank> ranks;
   for (int rank = 0; rank < size; ++rank) {
     auto world = std::make_unique<World>();
+    world->local_hub = hub;
     world->rank = rank;
     world->size = size;
     world->timeout = timeout;
@@ -28,7 +29,7 @@ std::vector<LocalRank> make_local_ranks(transport::InprocHub& hub,
     world->engine = std::make_unique<transport::Engine>(options);
     world->engine->set_core_per_rank(core_per_rank);
     auto link =
-        std::make_unique<transport::InprocTransport>(hub, options.messenger.self, &world->engine->reactor());
+        std::make_unique<transport::InprocTransport>(*hub, options.messenger.self, &world->engine->reactor());
     auto& added = world->engine->add(
         std::make_unique<FaultTransport>(std::move(link), plans[static_cast<std::size_t>(rank)]));
     ranks.push_back({std::move(world), &added});

@@ -17,10 +17,8 @@ struct LocalRank {
   transport::Transport* transport = nullptr;  // owned by the world's engine
 };
 
-// Makes the ranks of a world without a store or a socket, not linked yet. The hub outlives them. Rank r
-// suffers plans[r].
-std::vector<LocalRank> make_local_ranks(transport::InprocHub& hub,
-                                        const std::vector<transport::fault::FaultPlan>& plans,
+// Makes the ranks of a world without a store or a socket, not linked yet. Rank r suffers plans[r].
+std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::FaultPlan>& plans,
                                         std::chrono::nanoseconds timeout);
 
 // Links one of them to all; each from a thread of its own. Throws InitError.

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <system_error>
+#include <thread>
+
 #include "transport/base/host.h"
 #include "transport/base/log.h"
 
@@ -24,9 +27,28 @@ World::~World() {
   leave(default_linger);
 }
 
+std::shared_ptr<World> share(std::unique_ptr<World> world) {
+  const auto drop = [](World* last) noexcept {
+    if (!last->engine->on_background_thread()) {
+      delete last;
+      return;
+    }
+    // The engine's end joins this very thread: another one has to do it.
+    try {
+      std::thread([last] { delete last; }).detach();
+    } catch (const std::system_error& error) {
+      PARLEY_LOG(error, "init", "a world cannot be left: no thread for it: ", error.what());
+    }
+  };
+  return {world.release(), drop};
+}
+
 void World::leave(std::chrono::nanoseconds linger) {
   if (engine == nullptr) return;
-  const auto culprit = engine->locked([](const transport::Messenger& m) { return m.first_casualty(); });
+  const auto culprit = engine->inspect([](const transport::Messenger& messenger) {
+    const auto& casualty = messenger.casualty();
+    return casualty ? std::optional(casualty->culprit) : std::nullopt;
+  });
   // Whoever serves the store stays until the others have left: they may still need it.
   const auto undelivered = engine->leave(culprit, store_server != nullptr, linger);
   if (undelivered != 0) PARLEY_LOG(warn, "p2p", "leaving with ", undelivered, " messages not delivered");

@@ -44,10 +44,16 @@ struct World {
 
   std::shared_ptr<Store> store;  // null in a world of one that was not given any
   std::unique_ptr<TcpStoreServer> store_server;
-  std::unique_ptr<transport::InprocHub> self_hub;  // of the link to oneself; outlives the engine
+  // Of the link to oneself, and of a world of threads. They outlive the engine.
+  std::unique_ptr<transport::InprocHub> self_hub;
+  std::shared_ptr<transport::InprocHub> local_hub;
   transport::SelfMover self_mover;
   std::unique_ptr<transport::Engine> engine;
 };
+
+// Shared ownership of a world whose last handle may be dropped anywhere, in a completion function on the
+// engine's own thread, too.
+std::shared_ptr<World> share(std::unique_ptr<World> world);
 
 // The card of this process, without an address.
 rendezvous::AddressCard own_card();

@@ -14,7 +14,6 @@ const char* to_string(Code code) noexcept {
     case Code::truncated: return "truncated";
     case Code::mismatched: return "mismatched";
     case Code::deadlocked: return "deadlocked";
-    case Code::not_found: return "not found";
     case Code::invalid_argument: return "invalid argument";
     case Code::exhausted: return "resources exhausted";
     case Code::peer_died: return "peer died";

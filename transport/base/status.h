@@ -18,7 +18,6 @@ enum class Code : std::uint8_t {
   truncated,
   mismatched,
   deadlocked,
-  not_found,
   invalid_argument,
   exhausted,  // memory, descriptors or envelopes
 

@@ -61,6 +61,10 @@ void Engine::stop_background() noexcept {
   if (background_thread_ != nullptr) background_thread_->join();
 }
 
+bool Engine::on_background_thread() const noexcept {
+  return background_thread_ != nullptr && background_thread_->get_id() == std::this_thread::get_id();
+}
+
 void Engine::background_main() noexcept {
   pthread_setname_np(pthread_self(), "parley");
   std::uint64_t seen_polls = 0;
@@ -91,7 +95,7 @@ bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexce
   const auto now = Clock::now();
   tick(now);
   if (poll_once(nullptr) != 0)
-    wake_condition_waiters();
+    announce_events();
   else
     sleep(std::min(now + longest_sleep, next_expiry_ = messenger_.tick(now)));
   return true;

@@ -48,10 +48,23 @@ Transport& Engine::add(std::unique_ptr<Transport> transport) {
 Posted Engine::send(const SendSpec& spec, bool background) {
   const Held held(*this);
   const Posted posted = messenger_.send(spec);
-  if (background && (posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch))
-    activate_background();
-  if (posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch) wake_sleepers();
+  const bool goes_on = posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch;
+  if (goes_on && background) activate_background();
+  if (goes_on)
+    wake_sleepers();
+  else
+    leave_rest_to_background();
   return posted;
+}
+
+// A caller goes away. What its peers wait for may still be in a staging buffer or an outbox, because a link
+// was full; then somebody else moves it.
+void Engine::leave_rest_to_background() noexcept {
+  bool rest = messenger_.is_blocked();
+  for (const auto& transport : transports_) rest = rest || transport->unsent();
+  if (!rest) return;
+  activate_background();
+  wake_sleepers();
 }
 
 Posted Engine::receive(const ReceiveSpec& spec, bool background) {
@@ -66,7 +79,14 @@ Posted Engine::receive(const ReceiveSpec& spec, bool background) {
 // Whoever sleeps must look again after another thread has posted something or ended what it waits for.
 void Engine::wake_sleepers() noexcept {
   if (asleep_) reactor_.ring();
-  wake_condition_waiters();
+  announce_events();
+}
+
+// For those whose wake-up no request tells: waiters for a condition, and a user's event loop.
+void Engine::announce_events() noexcept {
+  for (Waiter* waiter : waiters_)
+    if (waiter->for_any_event) waiter->parker.unpark();
+  event_loop_bell_.ring();
 }
 
 std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
@@ -110,19 +130,40 @@ void Engine::tick(Clock::time_point now) noexcept {
   next_tick_ = now + tick_period;
 }
 
+// REQUIRES: the lock is held.
+std::size_t Engine::look_once() {
+  ++polls_;
+  tick(Clock::now());
+  const std::size_t events = poll_once(nullptr);
+  if (events != 0) wake_sleepers();
+  return events;
+}
+
+std::size_t Engine::poll() {
+  const Held held(*this);
+  return look_once();
+}
+
 std::size_t Engine::progress() {
   const Held held(*this);
-  ++polls_;
-  if (sleep_announced_) {
-    reactor_.cancel_sleep();
-    sleep_announced_ = false;
-  }
-  tick(Clock::now());
-  std::size_t events = poll_once(nullptr);
-  if (events != 0 || asleep_) return events;
-  if (!arm_for_sleep()) return poll_once(nullptr);
-  sleep_announced_ = true;
+  end_announced_sleep();
+  event_loop_bell_.loop_looks();
+  // Whoever is asleep already handles the next event, and rings the bell when it wakes.
+  do {
+    if (const std::size_t events = look_once(); events != 0) return events;
+    sleep_announced_ = !asleep_ && arm_for_sleep();
+  } while (!asleep_ && !sleep_announced_);
+  event_loop_bell_.loop_sleeps();
   return 0;
+}
+
+void Engine::end_announced_sleep() noexcept {
+  if (std::exchange(sleep_announced_, false)) reactor_.end_announced_sleep();
+}
+
+int Engine::descriptor() {
+  const Held held(*this);
+  return event_loop_bell_.descriptor(reactor_);
 }
 
 Endpoint* Engine::awaited_endpoint(std::span<Request* const> requests) noexcept {
@@ -151,6 +192,7 @@ bool Engine::wait_for(WaitCondition condition, std::span<Request* const> request
     if (!in_time) break;
   }
   if (!polling_) hand_over();
+  leave_rest_to_background();
   return holds;
 }
 
@@ -163,7 +205,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
     ++polls_;
     const std::size_t events = poll_once(awaited);
     if (events != 0) {
-      wake_condition_waiters();
+      announce_events();
       if (condition.holds()) break;
       awaited = awaited_endpoint(watch.requests);  // links may have come or gone
       watch.idle.reset();
@@ -236,7 +278,7 @@ void Engine::sleep(Clock::time_point until) {
     lock_.yield();
     return;
   }
-  sleep_announced_ = false;
+  end_announced_sleep();
   if (!arm_for_sleep()) return;
   asleep_ = true;
   lock_.unlock();
@@ -248,6 +290,7 @@ void Engine::sleep(Clock::time_point until) {
   }
   lock_.lock();
   asleep_ = false;
+  event_loop_bell_.ring();  // what woke us was perhaps meant for the event loop, which has to arm again
 }
 
 // Somebody else polls: sleep until an operation ends or the poller hands over. False: timed out.
@@ -268,11 +311,6 @@ bool Engine::park(Watch& watch) {
   for (Request* request : watch.requests) request->waiter = nullptr;
   watch.now = Clock::now();
   return !timed_out(watch);
-}
-
-void Engine::wake_condition_waiters() noexcept {
-  for (Waiter* waiter : waiters_)
-    if (waiter->for_any_event) waiter->parker.unpark();
 }
 
 // The poller's place is free: the longest waiting thread takes it.
@@ -303,9 +341,11 @@ std::size_t Engine::leave(std::optional<std::uint32_t> culprit, bool last, std::
   if (!culprit && !wait_for_drain([](const Messenger& m) { return m.drained() && m.live_sends() == 0; }))
     undelivered = locked([](Messenger& messenger) { return messenger.live_sends(); });
   locked([culprit](Messenger& messenger) { messenger.leave(culprit); });
-  wait_for_drain([last](const Messenger& m) { return m.drained() && (!last || m.is_alone()); });
+  wait_for_drain([](const Messenger& m) { return m.drained(); });
+  if (last) wait_until([](const Messenger& m) { return m.is_alone(); }, deadline.remaining());
 
   const Held held(*this);
+  const SleeperAlarm alarm(*this);
   for (auto& transport : transports_) transport->close();
   for (auto& transport : transports_)
     while (transport->progress(nullptr) != 0) {

@@ -12,12 +12,14 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "transport/base/deadline.h"
 #include "transport/base/fork_guard.h"
 #include "transport/base/parker.h"
 #include "transport/engine/engine_lock.h"
+#include "transport/engine/event_loop_bell.h"
 #include "transport/engine/idle_policy.h"
 #include "transport/engine/thread_census.h"
 #include "transport/interface/transport.h"
@@ -78,6 +80,12 @@ class Engine {
     const SleeperAlarm alarm(*this);
     return action(messenger_);
   }
+  // The same for a look that changes nothing.
+  template <typename Look>
+  auto inspect(Look&& look) {
+    const Held held(*this);
+    return look(std::as_const(messenger_));
+  }
 
   // Polls or sleeps until one of the requests has ended. False: `timeout` passed first, nothing has changed.
   bool wait_any(std::span<Request* const> requests, std::chrono::nanoseconds timeout);
@@ -92,9 +100,13 @@ class Engine {
     return wait_for(condition_of(holds), {}, timeout);
   }
 
-  // One look at the network, without waiting. Arms the reactor when it found nothing, so that
-  // reactor().descriptor() turns readable with the next event.
+  // One look at the network, without waiting. Returns the number of events.
+  std::size_t poll();
+  // For a user's event loop: the same, but when it returns 0, descriptor() will turn readable as soon as
+  // there may be something new.
   std::size_t progress();
+  // Valid as long as the engine. Throws ResourceError, SystemError.
+  int descriptor();
 
   // Has `run(argument)` called soon, on whichever thread makes progress, with the lock not held. For what
   // follows the end of a request. REQUIRES: the lock is held (Request::on_done, locked()). `run` must not
@@ -111,6 +123,9 @@ class Engine {
   // closes all links, within `linger`; `last`: after every peer has left. Returns how many sends were not
   // delivered. Idempotent.
   std::size_t leave(std::optional<std::uint32_t> culprit, bool last, std::chrono::nanoseconds linger);
+
+  // Whether the caller is the thread that makes progress while nobody waits.
+  [[nodiscard]] bool on_background_thread() const noexcept;
 
   // Whether this object was carried into a forked child, where nothing of it may be used.
   [[nodiscard]] bool in_forked_child() const noexcept { return fork_guard_.in_child(); }
@@ -161,7 +176,6 @@ class Engine {
   bool rest(Watch& watch);
   bool park(Watch& watch);
   void hand_over() noexcept;
-  void wake_condition_waiters() noexcept;
   std::size_t poll_once(Endpoint* awaited) noexcept;
   static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
   void read_clock(Watch& watch) noexcept;
@@ -170,6 +184,10 @@ class Engine {
   bool arm_for_sleep() noexcept;
   void sleep(base::Clock::time_point until);
   void wake_sleepers() noexcept;
+  void announce_events() noexcept;
+  std::size_t look_once();
+  void end_announced_sleep() noexcept;
+  void leave_rest_to_background() noexcept;
   void run_deferred();
   void release_briefly();
   void look_for_deadlock(Watch& watch) noexcept;
@@ -191,8 +209,9 @@ class Engine {
   bool polling_ = false;          // some thread is the poller
   bool asleep_ = false;           // some thread is inside reactor_.sleep()
   bool sleep_announced_ = false;  // progress() armed the reactor for a user's event loop
-  std::list<Waiter*> waiters_;    // oldest first
-  std::uint64_t polls_ = 0;       // passes made by callers
+  EventLoopBell event_loop_bell_;
+  std::list<Waiter*> waiters_;  // oldest first
+  std::uint64_t polls_ = 0;     // passes made by callers
   base::Clock::time_point next_reactor_poll_{};
   base::Clock::time_point next_tick_{};  // when deadlines are looked at again
   base::Clock::time_point next_expiry_ = base::Clock::time_point::max();

@@ -28,10 +28,6 @@ Status FaultEndpoint::try_send(const PacketHeader& header, base::ConstMemoryRef 
   return answer;
 }
 
-void FaultEndpoint::flush() noexcept {
-  if (inner_ != nullptr) inner_->flush();
-}
-
 void FaultEndpoint::packet(const PacketHeader& header, std::span<const std::byte> payload) {
   hold({header, {payload.begin(), payload.end()}, 0});
 }

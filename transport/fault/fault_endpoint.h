@@ -29,7 +29,6 @@ class FaultEndpoint final : public Endpoint {
   base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return copy_limit_bytes_; }
-  void flush() noexcept override;
   [[nodiscard]] bool drained() const noexcept override { return inner_ == nullptr || inner_->drained(); }
   void close() noexcept override { break_off(base::Code::closed); }
 

@@ -25,6 +25,7 @@ class FaultTransport final : public Transport, private PacketSink {
   void connect(PeerId peer, std::string_view address, base::Deadline deadline) override;
   void stop_accepting() noexcept override { inner_->stop_accepting(); }
   std::size_t progress(Endpoint* awaited) noexcept override;
+  [[nodiscard]] bool unsent() const noexcept override { return inner_->unsent(); }
   bool arm() noexcept override;
   void close() noexcept override;
 

@@ -28,7 +28,6 @@ class InprocEndpoint final : public Endpoint {
   base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return limits_.copy_limit_bytes; }
-  void flush() noexcept override {}
   // What lies in the lane reaches the peer even if this end closes; a payload taken `in_progress` counts
   // until its completion has run.
   [[nodiscard]] bool drained() const noexcept override { return unfinished_ == 0; }

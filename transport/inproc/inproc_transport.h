@@ -36,6 +36,8 @@ class InprocTransport final : public Transport {
   void connect(PeerId peer, std::string_view address, base::Deadline deadline) override;
   void stop_accepting() noexcept override;
   std::size_t progress(Endpoint* awaited) noexcept override;
+  // What was taken lies in the lane, where the peer fetches it.
+  [[nodiscard]] bool unsent() const noexcept override { return false; }
   bool arm() noexcept override;
   void close() noexcept override;
 

@@ -17,7 +17,7 @@ class Endpoint {
   // How soon a packet shall leave.
   enum class Urgency : unsigned char {
     now,    // before try_send() returns, if the link is free
-    batch,  // may be held back, to leave with others at the next flush() or progress()
+    batch,  // may be held back, to leave with others at the next progress()
   };
 
   virtual ~Endpoint() = default;
@@ -34,9 +34,6 @@ class Endpoint {
 
   // Payloads up to this many bytes never answer `in_progress`.
   [[nodiscard]] virtual std::size_t copy_limit_bytes() const noexcept = 0;
-
-  // Sends what `batch` held back.
-  virtual void flush() noexcept = 0;
 
   // Whether everything taken has arrived at the peer's host, so that closing the link loses nothing of it. No
   // event tells when this becomes true.

@@ -9,43 +9,39 @@ namespace parley::transport {
 enum class PacketKind : std::uint8_t {
   // Messages: context, tag, type_code and message_bytes describe them; these two are matched.
 
-  // A whole message as payload. id: the sender's request if it wants an ack, else 0.
+  // A whole message as payload.
   eager = 1,
-  // A message too large, or without credit, for eager. id: the sender's request; payload: none, or the
-  // RemoteKey
-  // under which a mover finds the data.
+  // A message whose data follow when it is matched: too large or without credit for eager, or synchronous.
+  // id: the sender's request; payload: none, or the RemoteKey under which a mover finds the data.
   offer = 2,
 
   // The course of one message. Request numbers are those that the addressee gave out itself, but for
   // `revoke`.
 
   // "Send what you offered." id: request of the offer; tag: the receive's request; message_bytes: how many
-  // bytes
-  // are wanted, 0 when the receive has ended without them.
+  // bytes are wanted, 0 when the receive has ended without them.
   grant = 3,
   // A piece of a granted message. id: the receive's request; tag: offset of the piece in bytes.
   data = 4,
-  // An eager message that asked for it was matched. id: request of the message.
-  ack = 5,
   // An offer is taken back. id: the sender's request, as in the offer.
-  revoke = 6,
+  revoke = 5,
   // A grant came too late, its offer is gone. id: the receive's request.
-  revoked = 7,
+  revoked = 6,
 
   // Between two processes.
 
   // Brings credit only.
-  credit = 8,
+  credit = 7,
   // `context` was aborted. payload: the reason as text.
-  abort = 9,
-  // The sender has waited long for this process. context, tag, type_code, message_bytes: for what; id:
-  // StallBits.
-  stall = 10,
+  abort = 8,
+  // The sender has waited long for this process. context, tag, type_code, message_bytes: for what;
+  // id: StallBits.
+  stall = 9,
   // The last `stall` no longer holds.
-  resume = 11,
+  resume = 10,
   // The sender leaves, nothing follows. id: 0 in good order, else 1 + the number of the process whose failure
   // made it leave.
-  goodbye = 12,
+  goodbye = 11,
 };
 
 // PacketHeader::id of a `stall`.

@@ -38,6 +38,9 @@ class Transport {
   // null) is looked at first; the others in rotating order. Returns the number of events: 0 means idle.
   virtual std::size_t progress(Endpoint* awaited) noexcept = 0;
 
+  // Whether packets that were taken wait in this process for progress() to move them on.
+  [[nodiscard]] virtual bool unsent() const noexcept = 0;
+
   // Before a sleep: makes sure that the reactor or the doorbell wakes for the next event. False: something is
   // pending already, do not sleep.
   virtual bool arm() noexcept = 0;

@@ -34,14 +34,6 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
     case PacketKind::offer: return handle_offer(peer, header, payload);
     case PacketKind::grant: return handle_grant(peer, header);
     case PacketKind::data: return handle_data(peer, header, payload);
-    case PacketKind::ack:
-      if (Request* request = ids_.find(header.id); request != nullptr && request->peer == &peer) {
-        if (request->state == RequestState::offered)
-          complete(*request, {});
-        else
-          request->synchronous = false;  // still leaving: complete when it has left
-      }
-      return;
     case PacketKind::revoke: return handle_revoke(peer, header);
     case PacketKind::revoked: return handle_revoked(peer, header);
     case PacketKind::credit: return;
@@ -56,8 +48,9 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
       peer.told_us.message_bytes = header.message_bytes;
       peer.told_us.since = std::chrono::steady_clock::now();
       // Now, before a packet behind this one can end it in another way: both sides shall get the error.
-      if ((header.id & stall_is_deadlock) != 0 && peer.told_about != nullptr)
-        try_end(*peer.told_about, Code::deadlocked);
+      if ((header.id & stall_is_deadlock) != 0 && peer.told_about != nullptr &&
+          try_end(*peer.told_about, Code::deadlocked) && !peer.blocked)
+        drive(peer);  // takes our offer back before anything else follows
       return;
     case PacketKind::resume: peer.told_us.valid = false; return;
     case PacketKind::goodbye: return handle_goodbye(peer, header);
@@ -103,7 +96,6 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
   if (request != nullptr && header.kind == PacketKind::eager) {
     peer.credit_units += header.credits;
     owe(peer, header.payload_bytes);
-    acknowledge(*request, peer, header.id);
     complete(*request, {});
   } else if (request != nullptr) {
     peer.credit_units += header.credits;
@@ -132,8 +124,8 @@ Status Messenger::describe_match(Request& request, Peer& peer, const Envelope& e
 
 void Messenger::owe(Peer& peer, std::size_t payload_bytes) noexcept {
   peer.owed_units += credit_units(payload_bytes);
-  if (peer.owed_units >= credit_return_units && peer.endpoint != nullptr && !peer.blocked)
-    send_controls(peer);
+  const bool may_send = peer.endpoint != nullptr && !peer.blocked && !peer.goodbye_sent;
+  if (peer.owed_units >= credit_return_units && may_send) send_controls(peer);
 }
 
 // A whole eager message. `adoptable`: its payload is this pool buffer, which goes to the message or back.
@@ -151,13 +143,17 @@ void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<c
   if (status.ok()) copy_bytes(request.data, payload.data(), payload.size());
   if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
   owe(peer, payload.size());
-  acknowledge(request, peer, header.id);
   complete(request, status);
 }
 
-// An eager message that nobody has asked for yet.
+// A message or an offer that nobody has asked for yet.
 void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                      std::byte* adoptable) noexcept {
+  if (abort_record(header.context) != nullptr) {  // nobody will ever ask for it
+    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
+    if (header.kind == PacketKind::eager) owe(peer, payload.size());
+    return;
+  }
   Unexpected* message = nullptr;
   try {
     message = messages_.create();
@@ -217,7 +213,6 @@ void Messenger::take_arrival(Request& request, Unexpected& message) noexcept {
   }
   if (status.ok()) copy_bytes(request.data, message.payload, message.message_bytes);
   owe(peer, message.message_bytes);
-  acknowledge(request, peer, message.remote_id);
   dispose(message);
   complete(request, status);
 }
@@ -259,14 +254,6 @@ void Messenger::on_pulled(Completion& completion, Status status) noexcept {
 // The mover has copied everything, which ends the send as well; or it could not, and the data go by the link.
 void Messenger::pulled(Request& request, Status status) noexcept {
   grant(request, *request.peer, status.ok() ? 0 : request.message_bytes);
-}
-
-// Tells the sender of a synchronous eager message that it was matched.
-void Messenger::acknowledge(Request& request, Peer& peer, std::uint32_t remote_id) noexcept {
-  if (remote_id == 0 || peer.endpoint == nullptr) return;
-  request.remote_id = remote_id;
-  enqueue(peer, request, Errand::ack);
-  if (!peer.blocked) drive(peer);
 }
 
 void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
@@ -316,15 +303,11 @@ void Messenger::piece_landed(Request& request, std::size_t bytes) noexcept {
 }
 
 void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
-  Unexpected* found = nullptr;
-  matcher_.visit_arrivals([&](const Arrival& arrival) {
-    const auto& message = static_cast<const Unexpected&>(arrival);
-    if (message.peer == &peer && message.state == UnexpectedState::offered && message.remote_id == header.id)
-      found = const_cast<Unexpected*>(&message);
+  // Found nowhere: granted meanwhile, and the sender answers the grant with `revoked`.
+  drop_unmatched([&](const Unexpected& message) {
+    return message.peer == &peer && message.state == UnexpectedState::offered &&
+           message.remote_id == header.id;
   });
-  if (found == nullptr) return;  // granted meanwhile: the sender answers the grant with `revoked`
-  matcher_.take(*found);
-  dispose(*found);
 }
 
 // Our grant came too late: the receive goes back to its place and waits for another message.
@@ -348,12 +331,11 @@ void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept 
 
 void Messenger::handle_goodbye(Peer& peer, const PacketHeader& header) noexcept {
   peer.state = PeerState::left;
-  peer.reason = Code::peer_left;
-  if (header.id != 0 && header.id - 1 < peers_.size()) {
-    peer.culprit = header.id - 1;
-    peer.reason = Code::peer_died;
-  }
-  fail_peer(peer, peer.reason, peer.culprit);
+  const bool names_culprit = header.id != 0 && header.id - 1 < peers_.size();
+  if (names_culprit)
+    fail_peer(peer, Code::peer_died, header.id - 1);
+  else
+    fail_peer(peer, Code::peer_left, peer.number);
 }
 
 // The peer broke the protocol, or we cannot keep up our side of it: this link ends, the others go on.
@@ -361,6 +343,24 @@ void Messenger::violate(Peer& peer, const char* what) noexcept {
   PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": ", what);
   peer.close_reason = Code::protocol_violation;
   if (peer.endpoint != nullptr) peer.endpoint->close();
+}
+
+// Gives a message up that nobody will receive; its sender gets the credit back.
+void Messenger::drop(Unexpected& message) noexcept {
+  if (message.state == UnexpectedState::landed) owe(*message.peer, message.message_bytes);
+  dispose(message);
+}
+
+void Messenger::drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept {
+  std::vector<Unexpected*> found;
+  matcher_.visit_arrivals([&](const Arrival& arrival) {
+    const auto& message = static_cast<const Unexpected&>(arrival);
+    if (which(message)) found.push_back(const_cast<Unexpected*>(&message));
+  });
+  for (Unexpected* message : found) {
+    matcher_.take(*message);
+    drop(*message);
+  }
 }
 
 void Messenger::dispose(Unexpected& message) noexcept {

@@ -26,7 +26,7 @@ Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
     take_arrival(*request, static_cast<Unexpected&>(*arrival));
   } else if (const Status obstacle = receive_obstacle(spec.pattern); obstacle.failed()) {
     // Messages that came before the peer went down are delivered; others will not come.
-    if (request->peer == nullptr && unacknowledged_) request->peer = peers_[*unacknowledged_].get();
+    if (request->peer == nullptr && casualty_) request->peer = peers_[casualty_->peer].get();
     matcher_.unpost(*request);
     complete(*request, obstacle);
   }
@@ -39,7 +39,7 @@ Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
     const Peer& peer = *peers_[pattern.source];
     return peer.state == PeerState::left || peer.state == PeerState::down ? peer.reason : Status();
   }
-  return unacknowledged_ ? peers_[*unacknowledged_]->reason : Status();
+  return casualty_ ? peers_[casualty_->peer]->reason : Status();
 }
 
 Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept {
@@ -59,7 +59,8 @@ Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noe
 
 void Messenger::put_back(Unexpected& message) noexcept {
   message.held = false;
-  if (message.state == UnexpectedState::offered && message.peer->endpoint == nullptr) return dispose(message);
+  const bool is_lost = message.state == UnexpectedState::offered && message.peer->endpoint == nullptr;
+  if (is_lost || abort_record(message.envelope.context) != nullptr) return drop(message);
   if (PostedReceive* posted = matcher_.put_back(message); posted != nullptr)
     take_arrival(static_cast<Request&>(*posted), message);
 }
@@ -227,6 +228,7 @@ void Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
     if (of == context && !request->ending.failed()) end_when_safe(*request, Code::aborted);
     request = next;
   }
+  drop_unmatched([&](const Unexpected& message) { return message.envelope.context == context; });
   if (by == options_.self) {
     for (auto& peer : peers_)
       if (peer->endpoint != nullptr && peer->number != options_.self) peer->abort_contexts.push_back(context);
@@ -237,13 +239,14 @@ void Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
 
 // Ends everything that needs this peer. Its unmatched messages stay: they were sent in good order.
 void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noexcept {
-  const bool is_news = peer.reason.ok() || peer.state == PeerState::left;
-  if (peer.state != PeerState::left || peer.endpoint == nullptr) peer.state = PeerState::down;
-  if (peer.reason.ok()) {
+  const bool is_news = peer.reason.ok();  // else its goodbye has told, and now the link has closed
+  if (is_news) {
     peer.reason = status;
     peer.culprit = culprit;
   }
-  if (is_news && status.code() != Code::peer_left && !first_casualty_) first_casualty_ = culprit;
+  if (peer.state != PeerState::left || peer.endpoint == nullptr) peer.state = PeerState::down;
+  const bool is_failure = is_news && status.code() != Code::peer_left;
+  if (is_failure && !casualty_) casualty_ = Casualty{peer.number, culprit};
   if (peer.landing_buffer != nullptr && peer.endpoint == nullptr)
     buffers_.give(std::exchange(peer.landing_buffer, nullptr), peer.landing_bytes);
   if (peer.endpoint == nullptr) peer.landing_request = nullptr;
@@ -270,22 +273,14 @@ void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noex
     }
     request = next;
   }
-  if (status.code() != Code::peer_left) fail_any_source(status, peer);
+  if (is_failure) fail_any_source(status, peer);
   // Offers of a process that is gone lead nowhere.
-  std::vector<Unexpected*> offers;
-  matcher_.visit_arrivals([&](const Arrival& arrival) {
-    const auto& message = static_cast<const Unexpected&>(arrival);
-    if (message.peer == &peer && message.state == UnexpectedState::offered)
-      offers.push_back(const_cast<Unexpected*>(&message));
+  drop_unmatched([&](const Unexpected& message) {
+    return message.peer == &peer && message.state == UnexpectedState::offered;
   });
-  for (Unexpected* offer : offers) {
-    matcher_.take(*offer);
-    dispose(*offer);
-  }
 }
 
 void Messenger::fail_any_source(Status status, Peer& peer) noexcept {
-  unacknowledged_ = peer.number;
   for (Request* request = live_.front(); request != nullptr;) {
     Request* next = live_.next(*request);
     if (request->kind == RequestKind::receive && request->state == RequestState::posted &&

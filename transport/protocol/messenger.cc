@@ -22,14 +22,8 @@ Messenger::Messenger(const MessengerOptions& options) : options_(options) {
 Messenger::~Messenger() {
   for (auto& peer : peers_)
     if (peer->landing_buffer != nullptr) buffers_.give(peer->landing_buffer, peer->landing_bytes);
-  std::vector<Unexpected*> unmatched;
-  matcher_.visit_arrivals([&](const Arrival& arrival) {
-    unmatched.push_back(const_cast<Unexpected*>(static_cast<const Unexpected*>(&arrival)));
-  });
-  for (Unexpected* message : unmatched) {
-    matcher_.take(*message);
-    dispose(*message);
-  }
+  for (auto& peer : peers_) peer->endpoint = nullptr;  // their transports are gone
+  drop_unmatched([](const Unexpected&) { return true; });
 }
 
 void Messenger::on_link(PeerId number, Endpoint& endpoint) noexcept {
@@ -60,6 +54,7 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   auto* peer = static_cast<Peer*>(endpoint.user);
   if (peer == nullptr || peer->endpoint != &endpoint) return;
   peer->endpoint = nullptr;
+  set_blocked(*peer, false);
   if (peer->state == PeerState::left)
     reason = peer->reason;
   else if (peer->close_reason.failed())
@@ -70,7 +65,7 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
 }
 
 void Messenger::acknowledge_failures() noexcept {
-  unacknowledged_.reset();
+  casualty_.reset();
 }
 
 const AbortRecord* Messenger::abort_record(std::uint32_t context) const noexcept {
@@ -127,6 +122,7 @@ void Messenger::tell_stall(Request& request) noexcept {
   peer.stall.id = is_send ? stall_of_send : stall_of_receive;
   peer.told_about = &request;
   peer.stall_wanted = unsettled_ = true;
+  peer.resume_wanted = false;
   settle();
 }
 

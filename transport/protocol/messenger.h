@@ -55,6 +55,12 @@ struct Posted {
   Request* request = nullptr;
 };
 
+// A peer that is lost, and whose failure that was: its own, unless its goodbye named another.
+struct Casualty {
+  std::uint32_t peer = 0;
+  std::uint32_t culprit = 0;
+};
+
 // Why a context was aborted.
 struct AbortRecord {
   std::uint32_t by = 0;  // process
@@ -108,6 +114,9 @@ class Messenger final : public PacketSink {
   // somebody waits or something is pending.
   std::chrono::steady_clock::time_point tick(std::chrono::steady_clock::time_point now) noexcept;
 
+  // Whether something for a peer waits for room on its link.
+  [[nodiscard]] bool is_blocked() const noexcept { return blocked_peers_ != 0; }
+
   // Large sends leave a few pieces at a time; whether some have more to send right away, and sending them.
   [[nodiscard]] bool wants_pump() const noexcept { return yielded_; }
   std::size_t pump() noexcept;
@@ -132,12 +141,13 @@ class Messenger final : public PacketSink {
   void declare_deadlock(Request& request) noexcept;
 
   [[nodiscard]] Peer& peer(std::uint32_t number) noexcept { return *peers_[number]; }
+  [[nodiscard]] const Peer& peer(std::uint32_t number) const noexcept { return *peers_[number]; }
   [[nodiscard]] const MessengerOptions& options() const noexcept { return options_; }
   // Operations that have not ended, and the sends among them.
   [[nodiscard]] std::size_t live_requests() const noexcept { return live_count_; }
   [[nodiscard]] std::size_t live_sends() const noexcept { return live_send_count_; }
-  // The first peer that died, if any: the root cause of what follows.
-  [[nodiscard]] std::optional<std::uint32_t> first_casualty() const noexcept { return first_casualty_; }
+  // The first failure of a peer that acknowledge_failures() has not settled: the root cause of what follows.
+  [[nodiscard]] const std::optional<Casualty>& casualty() const noexcept { return casualty_; }
   // Unmatched messages of a context, oldest first, for error texts.
   void visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit);
   [[nodiscard]] const std::string& unreachable_reason(std::uint32_t number) const noexcept {
@@ -158,6 +168,7 @@ class Messenger final : public PacketSink {
   // outbound.cc
   bool transmit(Peer& peer, PacketHeader header, const std::byte* payload, Completion* done,
                 Endpoint::Urgency urgency, base::Status& outcome) noexcept;
+  void set_blocked(Peer& peer, bool blocked) noexcept;
   void drive(Peer& peer) noexcept;
   bool send_controls(Peer& peer) noexcept;
   bool run_errand(Peer& peer, Request& request) noexcept;
@@ -188,9 +199,10 @@ class Messenger final : public PacketSink {
   void pulled(Request& request, base::Status status) noexcept;
   base::Status describe_match(Request& request, Peer& peer, const Envelope& envelope, std::uint8_t type_code,
                               std::size_t message_bytes) const noexcept;
-  void acknowledge(Request& request, Peer& peer, std::uint32_t remote_id) noexcept;
   void owe(Peer& peer, std::size_t payload_bytes) noexcept;
   void dispose(Unexpected& message) noexcept;
+  void drop(Unexpected& message) noexcept;
+  void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;
   void violate(Peer& peer, const char* what) noexcept;
 
   // lifecycle.cc
@@ -220,10 +232,10 @@ class Messenger final : public PacketSink {
   std::size_t live_send_count_ = 0;
 
   std::uint64_t burst_ = 1;
+  int blocked_peers_ = 0;
 
   std::unordered_map<std::uint32_t, AbortRecord> aborts_;
-  std::optional<std::uint32_t> first_casualty_;
-  std::optional<std::uint32_t> unacknowledged_;          // a peer that went down since acknowledge_failures()
+  std::optional<Casualty> casualty_;
   std::chrono::steady_clock::time_point abort_grace_{};  // when links that still use an aborted buffer close
   bool ending_ = false;                                  // some request has `ending` set by an abort
   bool unsettled_ = false;                               // settle() has something to do

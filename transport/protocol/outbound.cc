@@ -24,9 +24,9 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   peer.burst = burst_;
 
   // The short way: nothing waits before it, the link copies it, and no request is needed.
-  const bool eager = wants_eager(peer, spec.bytes);
+  const bool eager = !spec.synchronous && wants_eager(peer, spec.bytes);
   const bool in_turn = peer.endpoint != nullptr && !peer.blocked && peer.outbox.empty();
-  if (eager && in_turn && !spec.synchronous && spec.bytes <= peer.endpoint->copy_limit_bytes()) {
+  if (eager && in_turn && spec.bytes <= peer.endpoint->copy_limit_bytes()) {
     PacketHeader header{.kind = PacketKind::eager, .type_code = spec.type_code, .context = spec.context};
     header.tag = spec.tag;
     header.payload_bytes = static_cast<std::uint32_t>(spec.bytes);
@@ -36,7 +36,6 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
       peer.credit_units -= credit_units(spec.bytes);
       return {};
     }
-    if (outcome.failed()) return {outcome};
   }
 
   Request* request = new_request(RequestKind::send);
@@ -46,9 +45,8 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   request->type_code = spec.type_code;
   request->data = const_cast<std::byte*>(spec.data);  // a send only reads it
   request->capacity_bytes = request->message_bytes = spec.bytes;
-  request->synchronous = spec.synchronous;
   request->timeout = spec.timeout;
-  if (!eager || spec.synchronous) {
+  if (!eager) {
     request->id = ids_.add(*request);
     if (request->id == 0) {
       complete(*request, Code::exhausted);
@@ -66,8 +64,9 @@ bool Messenger::wants_eager(const Peer& peer, std::size_t bytes) const noexcept 
   return bytes <= options_.eager_limit_bytes && credit_units(bytes) <= peer.credit_units;
 }
 
-// Hands one packet to the link, with the credit we owe. True: taken. False: `outcome` is `again` or a
-// failure.
+// Hands one packet to the link, with the credit we owe. True: taken, at once or `in_progress`. False: what is
+// to be sent waits for on_writable(), or for on_closed(): a link that has failed tells why only after all
+// that it brought, which may name a deeper cause.
 bool Messenger::transmit(Peer& peer, PacketHeader header, const std::byte* payload, Completion* done,
                          Urgency urgency, Status& outcome) noexcept {
   header.credits = static_cast<std::uint16_t>(peer.owed_units);
@@ -76,8 +75,13 @@ bool Messenger::transmit(Peer& peer, PacketHeader header, const std::byte* paylo
     peer.owed_units = 0;
     return true;
   }
-  peer.blocked = outcome.code() == Code::again;
+  set_blocked(peer, true);
   return false;
+}
+
+void Messenger::set_blocked(Peer& peer, bool blocked) noexcept {
+  if (std::exchange(peer.blocked, blocked) == blocked) return;
+  blocked_peers_ += blocked ? 1 : -1;
 }
 
 void Messenger::enqueue(Peer& peer, Request& request, Errand errand) noexcept {
@@ -89,7 +93,7 @@ void Messenger::enqueue(Peer& peer, Request& request, Errand errand) noexcept {
 // pieces.
 void Messenger::drive(Peer& peer) noexcept {
   if (peer.endpoint == nullptr || peer.goodbye_sent) return;
-  peer.blocked = false;
+  set_blocked(peer, false);
   if (!send_controls(peer)) return;
   while (Request* request = peer.outbox.front()) {
     if (!run_errand(peer, *request)) return;
@@ -160,12 +164,10 @@ bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
     if (request.state == RequestState::done) finish_errand(request);
     return true;
   }
-  PacketHeader header{.kind = request.errand == Errand::grant ? PacketKind::grant : PacketKind::ack};
+  PacketHeader header{.kind = PacketKind::grant};
   header.id = request.remote_id;
-  if (request.errand == Errand::grant) {
-    header.tag = request.id;
-    header.message_bytes = request.granted_bytes;
-  }
+  header.tag = request.id;
+  header.message_bytes = request.granted_bytes;
   Status outcome;
   if (!transmit(peer, header, nullptr, nullptr, Urgency::now, outcome)) return false;
   base::IntrusiveList<Request, OutboxTag>::remove(request);
@@ -196,7 +198,7 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
   if (eager) peer.credit_units -= credit_units(request.message_bytes);
   if (outcome.code() == Code::in_progress) {
     request.state = RequestState::leaving;
-  } else if (!eager || request.synchronous) {
+  } else if (!eager) {
     request.state = RequestState::offered;
   } else {
     complete(request, {});
@@ -243,13 +245,7 @@ void Messenger::payload_read(Request& request, Status status) noexcept {
       base::IntrusiveList<Request, StreamTag>::remove(request);
     return;
   }
-  if (request.state == RequestState::leaving) {
-    if (request.synchronous && !request.ending.failed())
-      request.state = RequestState::offered;
-    else
-      complete(request, {});
-    return;
-  }
+  if (request.state == RequestState::leaving) return complete(request, {});
   request.piece_out = false;
   if (request.moved_bytes == request.granted_bytes || request.ending.failed()) {
     base::IntrusiveList<Request, StreamTag>::remove(request);

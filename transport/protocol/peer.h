@@ -42,10 +42,10 @@ struct Peer {
 
   Endpoint* endpoint = nullptr;  // while up or left
   Mover* mover = nullptr;        // moves large messages beside the link, if both ends have it
-  bool blocked = false;          // the link said `again`; on_writable() follows
-  bool yielded = false;          // has pieces to send when others have had their turn
-  std::uint64_t burst = 0;       // the burst in which it was last sent to, see Messenger::end_burst()
-  bool close_wanted = false;     // settle() closes the link
+  bool blocked = false;       // the link refused something, which waits; on_writable() or on_closed() follows
+  bool yielded = false;       // has pieces to send when others have had their turn
+  std::uint64_t burst = 0;    // the burst in which it was last sent to, see Messenger::end_burst()
+  bool close_wanted = false;  // settle() closes the link
   bool goodbye_wanted = false;
   bool goodbye_sent = false;
   std::optional<std::uint32_t> goodbye_culprit;

@@ -35,7 +35,7 @@ enum class RequestState : std::uint8_t {
 };
 
 // What a request that waits in an outbox shall send when its turn comes.
-enum class Errand : std::uint8_t { none, eager, offer, grant, ack };
+enum class Errand : std::uint8_t { none, eager, offer, grant };
 
 // One send or receive. It embeds everything its course needs (list hooks, completion, control record), so
 // that nothing is allocated on the way. Owned by Messenger's pool; the caller has it until
@@ -48,7 +48,6 @@ struct Request : PostedReceive,
   RequestKind kind = RequestKind::send;
   RequestState state = RequestState::queued;
   Errand errand = Errand::none;
-  bool synchronous = false;
   bool released = false;   // the caller has let go; freed at the end
   bool piece_out = false;  // streaming: the link reads a piece right now
   std::uint8_t type_code = untyped;

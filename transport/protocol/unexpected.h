@@ -21,7 +21,7 @@ struct Unexpected : Arrival {
   UnexpectedState state = UnexpectedState::landed;
   bool held = false;  // taken out by a probe
   std::uint8_t type_code = untyped;
-  std::uint32_t remote_id = 0;  // the sender's request: of the offer, or for the ack
+  std::uint32_t remote_id = 0;  // offered: the sender's request
   std::size_t message_bytes = 0;
   bool has_key = false;          // offered: `small` begins with the RemoteKey
   std::byte* payload = nullptr;  // landed: `small`, or from the buffer pool

@@ -29,6 +29,8 @@ class Reactor final : public base::Doorbell {
 
   void announce_sleep() noexcept;
   void cancel_sleep() noexcept;
+  // After a sleep outside, on descriptor(), instead of sleep(): rings that woke it are forgotten.
+  void end_announced_sleep() noexcept;
   // Returns when a handler ran, a watched descriptor is readable, the doorbell rang, or the deadline passed.
   void sleep(base::Deadline deadline);
 

@@ -17,9 +17,8 @@ class FrameReceiver {
  public:
   static constexpr std::size_t staging_bytes = 64 * 1024;
   static constexpr std::size_t direct_bytes = 8 * 1024;  // from so much left on, read past the staging buffer
-  static constexpr std::size_t behind_bytes =
-      4 * 1024;  // of staging behind a direct read: enough for a header
-                 // and little of the next large payload to copy
+  // Of staging behind a direct read: enough for a header, and little of the next large payload to copy.
+  static constexpr std::size_t behind_bytes = 4 * 1024;
   static constexpr std::size_t whole_bytes = 4 * 1024;    // payloads up to this are delivered whole
   static constexpr std::size_t pass_bytes = 1024 * 1024;  // read per call to receive(), for fairness
 

@@ -56,11 +56,6 @@ Status TcpLink::try_send(const PacketHeader& header, base::ConstMemoryRef payloa
   return status;
 }
 
-void TcpLink::flush() noexcept {
-  if (ended() || broken()) return;
-  if (const Status status = sender_.write_out(); status.failed()) note_broken(status);
-}
-
 std::size_t TcpLink::write_unsent() noexcept {
   if (ended()) return 0;
   if (broken()) return read_the_rest();

@@ -29,7 +29,6 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override {
     return FrameSender::copy_limit_bytes;
   }
-  void flush() noexcept override;
   [[nodiscard]] bool drained() const noexcept override;
   void close() noexcept override;
 

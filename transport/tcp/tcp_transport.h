@@ -36,6 +36,7 @@ class TcpTransport final : public Transport {
   void connect(PeerId peer, std::string_view address, base::Deadline deadline) override;
   void stop_accepting() noexcept override;
   std::size_t progress(Endpoint* awaited) noexcept override;
+  [[nodiscard]] bool unsent() const noexcept override { return !unsent_.empty(); }
   bool arm() noexcept override;
   void close() noexcept override;
 

@@ -80,7 +80,8 @@ class PARLEY_API ProcessGroup {
   void barrier(const BarrierOptions& options = {});
 
   // Makes progress without waiting; the number of events, 0 when idle. For those who embed Parley in an event
-  // loop: wait until fd() is readable, then call progress() until it returns 0.
+  // loop: wait until fd() is readable (level-triggered), then call progress() until it returns 0, and look at
+  // your Works. The descriptor belongs to the world; do not read from it.
   std::size_t progress();
   [[nodiscard]] int fd() const;
 

@@ -136,24 +136,7 @@ TEST_P(TransportContract, SendsFromInsideDeliveries) {
   for (const auto& one : parties_) EXPECT_LE(one->links()[0]->received(), rounds);
 }
 
-TEST_P(TransportContract, BatchedPacketsLeaveWithFlush) {
-  make_linked(2);
-  CheckedLink& sender = link_of(0, 1);
-  const std::vector<std::size_t> sizes{8, 0, 100, 4000, 1};
-  sender.send(sizes, Endpoint::Urgency::batch);
-  const auto deadline = Party::patience();
-  while (link_of(1, 0).received() < sizes.size() && !deadline.expired()) {
-    // The sender makes no progress of its own, except where it was refused.
-    if (sender.is_refused())
-      party(0).step();
-    else
-      sender.endpoint()->flush();
-    party(1).step();
-  }
-  EXPECT_EQ(link_of(1, 0).received(), sizes.size());
-}
-
-TEST_P(TransportContract, BatchedPacketsLeaveWithProgressToo) {
+TEST_P(TransportContract, BatchedPacketsLeaveWithProgress) {
   make_linked(2);
   const auto sizes = random_sizes(500, 3000, 5);
   link_of(0, 1).send(sizes, Endpoint::Urgency::batch);

@@ -44,6 +44,52 @@ TEST(RunWorld, FaultsOfTheLinksChangeNothing) {
       options);
 }
 
+// The receiver's answer waits for a link that refuses it, and the receiver makes no further call.
+TEST(RunWorld, WhatACallLeavesBehindGoesOnByItself) {
+  WorldOptions options;
+  options.faults = {.seed = 12, .refusal = 0.5};
+  std::atomic<int> sent{0};
+  run_world(
+      2,
+      [&](ProcessGroup& world) {
+        std::vector<std::uint8_t> data(300'000);
+        for (int round = 1; round <= 30; ++round) {
+          if (world.rank() == 0) {
+            world.send(data, 1);
+            sent = round;
+          } else {
+            EXPECT_THROW(world.recv(std::span(data).first(10), 0), TruncationError);
+            while (sent < round) std::this_thread::yield();
+          }
+        }
+      },
+      options);
+}
+
+TEST(RunWorld, ADeadRankIsNamed) {
+  for (std::uint64_t packets = 1; packets <= 24; ++packets) {
+    SCOPED_TRACE("dead after packets: " + std::to_string(packets));
+    WorldOptions options;
+    options.faults.dead_rank = 2;
+    options.faults.dead_after_packets = packets;
+    std::atomic<int> named{0};
+    run_world(
+        3,
+        [&](ProcessGroup& world) {
+          try {
+            for (int round = 0; round < 1000; ++round) world.barrier();
+          } catch (const Error& error) {
+            if (world.rank() == 2) return;
+            EXPECT_NE(dynamic_cast<const PeerDiedError*>(&error), nullptr) << error.what();
+            EXPECT_EQ(error.details().culprit, 2) << error.what();
+            ++named;
+          }
+        },
+        options);
+    EXPECT_EQ(named, 2);
+  }
+}
+
 TEST(RunWorld, ThrowsWhatARankThrows) {
   EXPECT_THROW(run_world(2,
                          [](ProcessGroup& world) {

@@ -6,8 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace parley {
@@ -131,6 +134,32 @@ TEST(Work, ThenAndDetachBothHold) {
       world.recv(in, 0);
       EXPECT_EQ(in, std::vector<std::uint8_t>(offered_bytes, 3));
     }
+  });
+}
+
+// Its function holds the last handle, and runs on the thread that makes progress while nobody waits.
+TEST(Work, TheLastHandleMayBeDroppedByACompletionFunction) {
+  std::promise<void> dropped;
+  std::atomic<bool> arrived{false};
+  std::int32_t in = 0;
+  run_world(2, [&](ProcessGroup& world) {
+    if (world.rank() == 1) {
+      while (!arrived) std::this_thread::yield();
+      world.send(std::int32_t{4}, 0);
+      return;
+    }
+    auto last = std::make_shared<ProcessGroup>(std::exchange(world, ProcessGroup()));
+    Work work = last->irecv(std::span(&in, 1), 1);
+    work.then([last, &dropped](std::exception_ptr error) mutable {
+      EXPECT_EQ(error, nullptr);
+      last.reset();
+      dropped.set_value();
+    });
+    last.reset();
+    work.detach(nullptr);  // the function is the only one left that knows the world
+    arrived = true;
+    EXPECT_EQ(dropped.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(in, 4);
   });
 }
 

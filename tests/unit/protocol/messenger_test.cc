@@ -184,6 +184,77 @@ TEST(Messenger, AnAbortEndsTheContextEverywhereAndLeavesOthersAlone) {
   }
 }
 
+TEST(Messenger, AnAbortDropsWhatNobodyWillReceiveAndGivesItsCreditBack) {
+  WorldOfMessengers world(2);
+  const auto out = bytes(10'000);
+  const std::int32_t full = world.messengers[0]->peer(1).credit_units;
+  for (int i = 0; i < 10; ++i) world.send(0, 1, 1, out);
+  world.settle();
+  EXPECT_LT(world.messengers[0]->peer(1).credit_units, full);
+  world.messengers[1]->abort_context(0, 1, "enough");
+  world.settle();
+  int unmatched = 0;
+  world.messengers[1]->visit_unmatched(0, [&](const Unexpected&) { ++unmatched; });
+  EXPECT_EQ(unmatched, 0);
+  const Peer& sender = world.messengers[1]->peer(0);
+  EXPECT_EQ(world.messengers[0]->peer(1).credit_units + sender.owed_units, full);
+}
+
+TEST(Messenger, ADeadlockTakesBothMessagesBackBeforeAnythingElseIsSent) {
+  WorldOfMessengers world(2);
+  const auto out = bytes(eager);
+  Request* sent[2];
+  for (std::uint32_t rank = 0; rank < 2; ++rank)
+    sent[rank] = world.send(rank, 1 - rank, 1, out, true).request;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) world.messengers[rank]->tell_stall(*sent[rank]);
+  world.settle();
+  world.messengers[0]->declare_deadlock(*sent[0]);
+  while (sent[1]->state != RequestState::done) world.progress(1);
+  world.send(1, 0, 2, out);  // right behind
+  world.settle();
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(sent[rank]->status.code(), Code::deadlocked);
+    EXPECT_EQ(world.messengers[rank]->peek({0, 1 - rank, 1}), nullptr);
+    world.messengers[rank]->release(*sent[rank]);
+  }
+  EXPECT_NE(world.messengers[0]->peek({0, 1, 2}), nullptr);
+}
+
+TEST(Messenger, AFailureIsToldOnceAndSettledByItsAcknowledgement) {
+  WorldOfMessengers world(3);
+  auto in = bytes(eager, 0);
+  Request& first = world.receive(2, any_source, 1, in);
+  world.messengers[1]->leave(0U);  // rank 1 leaves because of rank 0
+  world.settle();
+  EXPECT_EQ(first.status.code(), Code::peer_died);
+  ASSERT_TRUE(world.messengers[2]->casualty());
+  EXPECT_EQ(world.messengers[2]->casualty()->culprit, 0U);
+  world.messengers[2]->release(first);
+  world.messengers[2]->acknowledge_failures();
+  Request& again = world.receive(2, any_source, 1, in);
+  world.transports[1]->close();  // the link follows the goodbye
+  world.settle();
+  EXPECT_EQ(again.state, RequestState::posted);
+  EXPECT_FALSE(world.messengers[2]->casualty());
+  world.messengers[2]->cancel(again, Code::cancelled);
+  world.messengers[2]->release(again);
+}
+
+// A send that meets a dead link waits for its reason, which may name another rank than the link's.
+TEST(Messenger, ASendIntoADeadLinkEndsWithTheLinksReason) {
+  WorldOfMessengers world(2);
+  const auto out = bytes(eager);
+  world.messengers[0]->leave(0U);
+  while (world.progress(0) != 0) {
+  }
+  world.transports[0]->close();
+  const Posted sent = world.send(1, 0, 1, out);
+  ASSERT_NE(sent.request, nullptr) << "not the link's own status: " << sent.status.describe();
+  world.settle();
+  EXPECT_EQ(sent.request->status.code(), Code::peer_died);
+  world.messengers[1]->release(*sent.request);
+}
+
 TEST(Messenger, AGoodbyeNamesTheRootCause) {
   WorldOfMessengers world(3);
   auto in = bytes(eager, 0);
@@ -207,7 +278,7 @@ TEST(Messenger, AnOrderlyGoodbyeIsNoDeathAndDeliversWhatCameBefore) {
   EXPECT_EQ(in, out);
   Request& missed = world.receive(1, 0, 1, in);
   EXPECT_EQ(missed.status.code(), Code::peer_left);
-  EXPECT_EQ(world.messengers[1]->first_casualty(), std::nullopt);
+  EXPECT_FALSE(world.messengers[1]->casualty());
   world.messengers[1]->release(received);
   world.messengers[1]->release(missed);
 }

@@ -37,7 +37,6 @@ struct NoEndpoint final : Endpoint {
     return Code::closed;
   }
   std::size_t copy_limit_bytes() const noexcept override { return 0; }
-  void flush() noexcept override {}
   bool drained() const noexcept override { return true; }
   void close() noexcept override {}
 };
