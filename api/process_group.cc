@@ -91,6 +91,9 @@ int ProcessGroup::rank() const {
 int ProcessGroup::size() const {
   return require_group(state_).world->size;
 }
+int ProcessGroup::local_rank() const {
+  return require_group(state_).world->local_rank;
+}
 
 void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions& options) {
   GroupState& group = require_group(state_);

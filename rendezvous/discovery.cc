@@ -61,6 +61,10 @@ Place from_environment(int rank, int world_size) {
                                   join(missing), " (parley-run sets them all)"));
   place.rank = rank >= 0 ? rank : static_cast<int>(*env_rank);
   place.world_size = world_size >= 0 ? world_size : static_cast<int>(*env_size);
+  const auto local_rank = base::env_integer("LOCAL_RANK");
+  if (local_rank && (*local_rank < 0 || *local_rank >= place.world_size))
+    throw UsageError(base::concat("LOCAL_RANK must be 0 to ", place.world_size - 1, ", not ", *local_rank));
+  place.local_rank = static_cast<int>(local_rank.value_or(-1));
   place.store_host = *address;
   place.store_port = to_port(*port, "MASTER_PORT");
   place.serves_store = place.rank == 0 && base::env_string("PARLEY_STORE").value_or("") != "launcher";

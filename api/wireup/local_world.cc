@@ -20,6 +20,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     world->local_hub = hub;
     world->rank = rank;
     world->size = size;
+    world->local_rank = rank;
     world->timeout = timeout;
     world->described = "threads of one process";
     world->cards.assign(plans.size(), own_card());

@@ -3,6 +3,7 @@
 #include <parley/error.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "api/wireup/links.h"
@@ -53,6 +54,17 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
   return std::make_unique<transport::Engine>(engine);
 }
 
+// As the launcher says, else counted: the lower ranks on our host.
+int choose_local_rank(const rendezvous::Place& place, const std::vector<rendezvous::AddressCard>& cards) {
+  if (place.local_rank >= 0) return place.local_rank;
+  const auto& own = cards[static_cast<std::size_t>(place.rank)];
+  const auto lower_end = cards.begin() + place.rank;
+  const auto count =
+      std::count_if(cards.begin(), lower_end, [&](const auto& card) { return card.host_id == own.host_id; });
+  PARLEY_LOG(info, "init", "LOCAL_RANK is not set: by its host, this is local rank ", count);
+  return static_cast<int>(count);
+}
+
 // The ranks of our host, and the cores they may use together: each may be bound to one of its own.
 struct Neighbours {
   std::size_t ranks = 0;
@@ -96,6 +108,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   card.tcp_address = transport.address();
   world->cards = roll_call.exchange(card);
 
+  world->local_rank = choose_local_rank(options.place, world->cards);
   const Neighbours neighbours = neighbours_of(card, world->cards);
   world->engine->set_core_per_rank(neighbours.ranks <= neighbours.cores.size());
   std::vector<std::string> addresses;

@@ -38,6 +38,7 @@ struct World {
 
   int rank = 0;
   int size = 1;
+  int local_rank = 0;                          // among the ranks of this host
   std::chrono::nanoseconds timeout{};          // of operations that have none of their own
   std::vector<rendezvous::AddressCard> cards;  // by rank
   std::string described;                       // how this rank found the others, for people

@@ -13,8 +13,8 @@ namespace parley {
 
 // How this process finds the others. Fields that are set win over `method`, which wins over the environment.
 struct InitOptions {
-  // "env://": MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE (and LOCAL_RANK); none of them set is a world of
-  // one. "tcp://host:port?rank=R&world_size=N": rank 0 serves the store at that address.
+  // "env://": MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE, and LOCAL_RANK if set; none of them set is a world
+  // of one. "tcp://host:port?rank=R&world_size=N": rank 0 serves the store at that address.
   std::string method = "env://";
   // A store all ranks share; then `method` is not read, and rank and world_size are required.
   std::shared_ptr<Store> store = nullptr;

@@ -41,6 +41,9 @@ class PARLEY_API ProcessGroup {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
+  // This process's rank among those of its host, to choose a device by: LOCAL_RANK, else the number of lower
+  // ranks there.
+  [[nodiscard]] int local_rank() const;
 
   // Blocking. A send returns when its buffer may be reused (`synchronous`: when the receive was matched),
   // which for small messages is at once.
@@ -65,6 +68,25 @@ class PARLEY_API ProcessGroup {
     T value{};
     recv(Tensor(std::span<T>(&value, 1)), source, options);
     return value;
+  }
+  template <typename T>
+  requires has_dtype<T> T sendrecv(const T& out, int destination, int source,
+                                   const SendRecvOptions& options = {}) {
+    T in{};
+    sendrecv(Tensor(std::span<const T>(&out, 1)), destination, Tensor(std::span<T>(&in, 1)), source, options);
+    return in;
+  }
+  // The value stays where it is until the operation has ended: no temporaries.
+  template <typename T>
+  requires has_dtype<T> Work isend(const T& value, int destination, const SendOptions& options = {}) {
+    return isend(Tensor(std::span<const T>(&value, 1)), destination, options);
+  }
+  template <typename T>
+  requires has_dtype<T> Work isend(const T&& value, int destination, const SendOptions& options = {})
+  = delete;
+  template <typename T>
+  requires has_dtype<T> Work irecv(T& value, int source, const RecvOptions& options = {}) {
+    return irecv(Tensor(std::span<T>(&value, 1)), source, options);
   }
 
   // A receive from any source fails once a possible sender has died, and so do later ones, until this call

@@ -42,8 +42,9 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-// Every rank hears from every other.
+// Every rank hears from every other, and all are on this host.
 void expect_works(ProcessGroup& world) {
+  expect_equal(world.local_rank(), world.rank(), "local rank");
   for (int other = 0; other < world.size(); ++other) {
     int got = -1;
     const int own = world.rank();

@@ -25,6 +25,21 @@ TEST(RunWorld, RanksExchangeAroundARing) {
   EXPECT_EQ(sum, 0 + 1 + 2 + 3 + 4);
 }
 
+TEST(RunWorld, SingleValuesTravelInEveryWay) {
+  run_world(2, [](ProcessGroup& world) {
+    const int other = 1 - world.rank();
+    EXPECT_EQ(world.local_rank(), world.rank());
+    EXPECT_EQ(world.sendrecv(world.rank(), other, other), other);
+    const double out = 0.5 + world.rank();
+    double in = 0;
+    Work received = world.irecv(in, other, {.tag = 3});
+    Work sent = world.isend(out, other, {.tag = 3});
+    EXPECT_EQ(received.wait().bytes, sizeof(double));
+    sent.wait();
+    EXPECT_EQ(in, 0.5 + other);
+  });
+}
+
 TEST(RunWorld, FaultsOfTheLinksChangeNothing) {
   WorldOptions options;
   options.faults = {.seed = 11, .delay = 0.2, .refusal = 0.2, .split = 0.2};

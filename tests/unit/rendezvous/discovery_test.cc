@@ -23,7 +23,8 @@ class Environment {
   }
 
  private:
-  static constexpr const char* names[] = {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "PARLEY_STORE"};
+  static constexpr const char* names[] = {"MASTER_ADDR", "MASTER_PORT", "RANK",
+                                          "WORLD_SIZE",  "LOCAL_RANK",  "PARLEY_STORE"};
 };
 
 std::string error_of(const std::string& method, int rank = -1, int world_size = -1) {
@@ -55,6 +56,27 @@ TEST(Discovery, ReadsTheEnvironment) {
   EXPECT_EQ(place.store_host, "node-a");
   EXPECT_EQ(place.store_port, 29500);
   EXPECT_FALSE(place.serves_store);
+}
+
+TEST(Discovery, ReadsTheLocalRankIfThereIsOne) {
+  auto variables = complete;
+  {
+    const Environment environment(variables);
+    EXPECT_EQ(discover("env://", -1, -1).local_rank, -1);
+  }
+  variables["LOCAL_RANK"] = "1";
+  {
+    const Environment environment(variables);
+    EXPECT_EQ(discover("env://", -1, -1).local_rank, 1);
+  }
+  variables["LOCAL_RANK"] = "4";
+  {
+    const Environment environment(variables);
+    EXPECT_EQ(error_of("env://"), "LOCAL_RANK must be 0 to 3, not 4");
+  }
+  variables["LOCAL_RANK"] = "one";
+  const Environment environment(variables);
+  EXPECT_NE(error_of("env://").find("LOCAL_RANK"), std::string::npos);
 }
 
 TEST(Discovery, WhatIsGivenWins) {
