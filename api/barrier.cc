@@ -17,8 +17,8 @@ void ProcessGroup::barrier(const BarrierOptions& options) {
   for (int distance = 1; distance < size; distance *= 2) {
     const int above = (rank + distance) % size;
     const int below = (rank - distance + size) % size;
-    detail::FailedOperation heard{"barrier", group.barrier_context, below, distance, 0};
-    detail::FailedOperation told{"barrier", group.barrier_context, above, distance, 0};
+    const detail::FailedOperation heard{"barrier", group.barrier_context, below};
+    const detail::FailedOperation told{"barrier", group.barrier_context, above};
 
     transport::ReceiveSpec receive;
     receive.pattern = {group.barrier_context, static_cast<std::uint32_t>(below), distance};

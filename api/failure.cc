@@ -39,8 +39,13 @@ std::string duration_text(std::chrono::nanoseconds duration) {
   return text;
 }
 
+bool is_barrier(const FailedOperation& operation) {
+  return std::string_view(operation.name) == "barrier";
+}
+
 // "recv(tag 7, 4096 B) from rank 2 (host, pid 12)".
 std::string operation_text(const wireup::World& world, const FailedOperation& operation) {
+  if (is_barrier(operation)) return concat("barrier with ", world.name_of(operation.peer));
   std::string text = concat(operation.name, "(", tag_text(operation.tag), ", ", operation.bytes, " B)");
   const bool outgoing = std::string_view(operation.name) == "send";
   text += outgoing ? " to " : " from ";
@@ -48,16 +53,19 @@ std::string operation_text(const wireup::World& world, const FailedOperation& op
 }
 
 // "rank 0 send(tag 0) → 1".
-std::string half_of_deadlock(int rank, bool is_send, std::int64_t tag, int peer) {
-  return concat("rank ", rank, is_send ? " send(" : " recv(", tag_text(tag), is_send ? ") → " : ") ← ", peer);
+std::string half_of_deadlock(int rank, std::uint32_t context, bool is_send, std::int64_t tag, int peer) {
+  const char* arrow = is_send ? " → " : " ← ";
+  if (context == wireup::world_barrier_context) return concat("rank ", rank, " barrier", arrow, peer);
+  return concat("rank ", rank, is_send ? " send(" : " recv(", tag_text(tag), ")", arrow, peer);
 }
 
 std::string deadlock_text(const FailedOperation& operation, Messenger& messenger) {
   const auto self = static_cast<int>(messenger.options().self);
   const auto& told = messenger.peer(static_cast<std::uint32_t>(operation.peer)).told_us;
   const bool is_send = std::string_view(operation.name) == "send";
-  std::string own = half_of_deadlock(self, is_send, operation.tag, operation.peer);
-  std::string other = half_of_deadlock(operation.peer, told.is_send, told.envelope.tag, self);
+  std::string own = half_of_deadlock(self, operation.context, is_send, operation.tag, operation.peer);
+  std::string other =
+      half_of_deadlock(operation.peer, told.envelope.context, told.is_send, told.envelope.tag, self);
   if (operation.peer < self) std::swap(own, other);
   return concat("deadlock: ", own, ", ", other);
 }
@@ -100,7 +108,9 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
   else if (status.scope() == base::Scope::peer && messenger.casualty())
     facts.culprit = static_cast<int>(messenger.casualty()->culprit);
   switch (status.code()) {
-    case Code::timed_out: facts.extra = near_misses(operation, messenger); break;
+    case Code::timed_out:
+      if (!is_barrier(operation)) facts.extra = near_misses(operation, messenger);
+      break;
     case Code::deadlocked: facts.extra = deadlock_text(operation, messenger); break;
     case Code::unreachable:
     case Code::refused:

@@ -13,6 +13,7 @@
 namespace parley::testing {
 namespace {
 
+using transport::fault::Cut;
 using transport::fault::FaultPlan;
 
 std::uint32_t permille(double probability) {
@@ -27,9 +28,13 @@ std::vector<FaultPlan> plan_faults(int size, const Faults& faults) {
     plan.delay_permille = permille(faults.delay);
     plan.refuse_permille = permille(faults.refusal);
     plan.split_permille = permille(faults.split);
-    if (static_cast<int>(rank) != faults.dead_rank) continue;
-    plan.cut = transport::fault::Cut::process_dies;
-    plan.cut_at_packet = faults.dead_after_packets;
+    if (static_cast<int>(rank) == faults.dead_rank) {
+      plan.cut = Cut::process_dies;
+      plan.cut_at_packet = faults.dead_after_packets;
+    } else if (static_cast<int>(rank) == faults.truncated_rank) {
+      plan.cut = Cut::truncation;
+      plan.cut_at_packet = faults.truncated_packet;
+    }
   }
   return plans;
 }

@@ -15,8 +15,6 @@ using transport::PeerState;
 
 namespace {
 
-constexpr auto reminder_period = std::chrono::seconds(10);
-
 // A rank that was linked, did its work and left in good order while others are still linking is not lost.
 bool is_lost(const transport::Peer& peer) noexcept {
   return peer.state == PeerState::down && peer.reason.code() != base::Code::peer_left;

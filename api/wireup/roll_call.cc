@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/wireup/world.h"
 #include "transport/base/log.h"
 
 namespace parley::wireup {
-namespace {
-constexpr auto reminder_period = std::chrono::seconds(10);
-}  // namespace
-
 RollCall::RollCall(Store& store, int rank, int world_size, base::Deadline deadline)
     : store_(store), rank_(rank), world_size_(world_size), deadline_(deadline) {
   const auto turn = store_.add(base::concat("parley/init/", rank), 1, deadline_.remaining());

@@ -59,6 +59,9 @@ std::shared_ptr<World> share(std::unique_ptr<World> world);
 // The card of this process, without an address.
 rendezvous::AddressCard own_card();
 
+// How often those who wait in init() are told whom for.
+inline constexpr auto reminder_period = std::chrono::seconds(10);
+
 // How long leaving may take.
 inline constexpr auto default_linger = std::chrono::seconds(5);
 

@@ -17,6 +17,8 @@ struct Faults {
   double split = 0;    // that a payload arrives in pieces
   int dead_rank = -1;  // all links of this rank break ...
   std::uint64_t dead_after_packets = 1;  // ... at the packet of this number that reaches it
+  int truncated_rank = -1;               // one link of this rank breaks (if it is not the dead one) ...
+  std::uint64_t truncated_packet = 1;    // ... in the middle of the packet of this number that reaches it
 };
 
 struct WorldOptions {

@@ -70,6 +70,18 @@ TEST(Deadlock, OfTwoIsNamedOnBothSides) {
   EXPECT_EQ(code, 0);
 }
 
+TEST(Deadlock, OfABarrierAndAReceiveNamesBoth) {
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    const std::string text = "deadlock: rank 0 barrier ← 1, rank 1 recv(any tag) ← 0";
+    if (rank == 0)
+      expect_deadlock([&] { world.barrier(); }, text, 1);
+    else
+      expect_deadlock([&] { world.recv<int>(0, {.tag = any_tag}); }, text, 0);
+  });
+  EXPECT_EQ(code, 0);
+}
+
 // Another thread of rank 0 sends what rank 1 waits for, late: no deadlock.
 TEST(Deadlock, IsNoneWhileAnotherThreadMayHelp) {
   const int code = run_ranks(2, [](int rank, int) {

@@ -105,6 +105,40 @@ TEST(RunWorld, ADeadRankIsNamed) {
   }
 }
 
+TEST(RunWorld, ATruncatedPacketEndsItsLinkAlone) {
+  WorldOptions options;
+  options.faults.truncated_rank = 1;
+  options.faults.truncated_packet = 3;
+  std::atomic<int> ended{0};
+  run_world(
+      3,
+      [&](ProcessGroup& world) {
+        std::vector<std::uint8_t> data(20'000);
+        if (world.rank() < 2) {
+          const auto exchange = [&] {
+            if (world.rank() == 0)
+              for (int i = 0; i < 1000; ++i) world.send(data, 1, {.synchronous = true});
+            else
+              for (int i = 0; i < 1000; ++i) world.recv(data, 0);
+          };
+          try {
+            exchange();
+          } catch (const Error& error) {
+            EXPECT_EQ(error.details().peer, 1 - world.rank()) << error.what();
+            ++ended;
+          }
+        }
+        // Both still reach rank 2.
+        if (world.rank() == 2) {
+          EXPECT_EQ(world.recv<int>(0) + world.recv<int>(1), 1);
+        } else {
+          world.send(world.rank(), 2);
+        }
+      },
+      options);
+  EXPECT_EQ(ended, 2);
+}
+
 TEST(RunWorld, ThrowsWhatARankThrows) {
   EXPECT_THROW(run_world(2,
                          [](ProcessGroup& world) {
