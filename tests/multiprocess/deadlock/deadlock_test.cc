@@ -36,6 +36,7 @@ void synchronous_sends(ProcessGroup& world, int other) {
   // The messages were taken back; the link works.
   world.sendrecv(out, other, in, other, {.send_tag = 1, .recv_tag = 1});
   expect(!world.iprobe(other), "nothing is left");
+  world.sendrecv(out, other, in, other, {.send_tag = 2, .recv_tag = 2});  // the other one has looked, too
 }
 
 void receives_with_crossed_tags(ProcessGroup& world, int other) {
