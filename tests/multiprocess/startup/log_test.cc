@@ -1,0 +1,78 @@
+// The log lines of init(), as a program's own sink gets them with PARLEY_DEBUG=info.
+
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+#include "tests/multiprocess/startup/log_lines.h"
+#include "tests/multiprocess/support/own_store.h"
+#include "tests/multiprocess/support/ranks.h"
+
+namespace parley::testing {
+namespace {
+
+// The environment is read once, with the first line that the process would write; the ranks are its forks.
+[[maybe_unused]] const int level_was_set = setenv("PARLEY_DEBUG", "info", 1);
+
+TEST(Log, AWorldOfOneIsToldAtInfoLevel) {
+  const int code = run_ranks(1, [](int, int) {
+    forget_environment();
+    const LogLines log;
+    ProcessGroup world = init();
+    const auto lines = log.with("a world of one");
+    expect_equal(lines.size(), std::size_t{1}, "lines");
+    expect(lines[0].level == LogLevel::info, "level");
+    expect_contains(lines[0].subsystem, "init");
+    for (const char* name : {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"})
+      expect_contains(lines[0].message, name);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Log, AWorldOfOneIsNotWorthAWarning) {
+  const int code = run_ranks(1, [](int, int) {
+    forget_environment();
+    const LogLines log;
+    init().barrier();
+    destroy();
+    for (const LogLine& line : log.with(""))
+      expect(line.level > LogLevel::warn, "a warning: " + line.message);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Log, EveryRankSaysThatItIsLinked) {
+  const int code = run_ranks(3, [](int rank, int) {
+    const LogLines log;
+    ProcessGroup world = init();
+    const auto lines = log.with("is linked to all ranks");
+    expect_equal(lines.size(), std::size_t{1}, "lines");
+    expect_equal(lines[0].rank, rank, "rank");
+    expect(lines[0].level == LogLevel::info, "level");
+    expect_contains(lines[0].message, "rank " + std::to_string(rank) + " of 3 is linked");
+    world.barrier();
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Without a sink and at the default level, a world that works writes nothing.
+TEST(Log, NothingIsWrongWithAWorldThatWorks) {
+  const int code = run_ranks(3, [](int rank, int count) {
+    const LogLines log;
+    ProcessGroup world = init();
+    const int own = rank;
+    int got = -1;
+    world.sendrecv(std::span(&own, 1), (rank + 1) % count, std::span(&got, 1), any_source);
+    world.barrier();
+    destroy();
+    for (const LogLine& line : log.with(""))
+      expect(line.level > LogLevel::warn, "a warning: " + line.message);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+}  // namespace
+}  // namespace parley::testing
