@@ -86,6 +86,12 @@ std::size_t waiters_of(int rank) {
   return rank == aborter ? waiters.size() - 1 : waiters.size();
 }
 
+int waiters_of_all() {
+  std::size_t sum = 0;
+  for (int rank = 0; rank < ranks; ++rank) sum += waiters_of(rank);
+  return static_cast<int>(sum);
+}
+
 void wait_for_the_abort(ProcessGroup& world, std::size_t number, const std::string& reason,
                         Outcome& outcome) {
   const int other = (world.rank() + 1) % ranks;
@@ -136,6 +142,7 @@ void run_rank(int rank, std::chrono::microseconds pause, const std::string& reas
   for (std::thread& thread : threads) thread.join();
   for (const auto& failure : failures)
     if (failure) std::rethrow_exception(failure);
+  await([&] { return outcome.returned == waiters_of_all(); }, "all waiters of all ranks");
 }
 
 TEST(Abort, EveryWaiterOfEveryRankReturnsAtOnceWithTheReason) {
@@ -149,7 +156,7 @@ TEST(Abort, EveryWaiterOfEveryRankReturnsAtOnceWithTheReason) {
     const std::string reason = "reason number " + std::to_string(repeat);
     EXPECT_EQ(run_ranks(ranks, [&](int rank, int) { run_rank(rank, pause, reason, *outcome); }), 0)
         << "repeat " << repeat << ", seed " << seed;
-    EXPECT_EQ(outcome->returned, static_cast<int>(2 * waiters_of(0) + waiters_of(aborter)));
+    EXPECT_EQ(outcome->returned, waiters_of_all());
     times.emplace_back(outcome->slowest_ns);
     EXPECT_LT(times.back(), generous * slowness());
   }
