@@ -77,6 +77,7 @@ void Engine::background_main() noexcept {
     while (background_turn(seen_polls, quiet_turns)) {
       release_briefly();
     }
+    if (!asleep_) resign();
     lock_.unlock();
   }
 }

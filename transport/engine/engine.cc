@@ -109,6 +109,8 @@ void Engine::run_deferred() {
   due.swap(deferred_);
   lock_.unlock();
   for (const Deferred& entry : due) entry.run(entry.argument);
+  const std::lock_guard held(lock_);
+  event_loop_bell_.ring();  // the loop may have looked before they ran
 }
 
 // Lets contenders have the lock and deferred calls run. REQUIRES: the lock is held, and is again afterwards.
@@ -147,14 +149,21 @@ std::size_t Engine::poll() {
 std::size_t Engine::progress() {
   const Held held(*this);
   end_announced_sleep();
+  loop_relies_on_sleeper_ = false;
   event_loop_bell_.loop_looks();
-  // Whoever is asleep already handles the next event, and rings the bell when it wakes.
+  // Whoever is asleep already handles the next event, and tells the loop.
   do {
     if (const std::size_t events = look_once(); events != 0) return events;
     sleep_announced_ = !asleep_ && arm_for_sleep();
   } while (!asleep_ && !sleep_announced_);
+  loop_relies_on_sleeper_ = asleep_;
   event_loop_bell_.loop_sleeps();
   return 0;
+}
+
+// A thread that slept in the place of a user's event loop does so no longer: the loop has to arm again.
+void Engine::resign() noexcept {
+  if (std::exchange(loop_relies_on_sleeper_, false)) event_loop_bell_.ring();
 }
 
 void Engine::end_announced_sleep() noexcept {
@@ -192,6 +201,7 @@ bool Engine::wait_for(WaitCondition condition, std::span<Request* const> request
     if (!in_time) break;
   }
   if (!polling_) hand_over();
+  if (!asleep_) resign();
   leave_rest_to_background();
   return holds;
 }
@@ -278,6 +288,7 @@ void Engine::sleep(Clock::time_point until) {
     lock_.yield();
     return;
   }
+  if (sleep_announced_) loop_relies_on_sleeper_ = true;
   end_announced_sleep();
   if (!arm_for_sleep()) return;
   asleep_ = true;
@@ -290,7 +301,6 @@ void Engine::sleep(Clock::time_point until) {
   }
   lock_.lock();
   asleep_ = false;
-  event_loop_bell_.ring();  // what woke us was perhaps meant for the event loop, which has to arm again
 }
 
 // Somebody else polls: sleep until an operation ends or the poller hands over. False: timed out.

@@ -187,6 +187,7 @@ class Engine {
   void announce_events() noexcept;
   std::size_t look_once();
   void end_announced_sleep() noexcept;
+  void resign() noexcept;
   void leave_rest_to_background() noexcept;
   void run_deferred();
   void release_briefly();
@@ -209,6 +210,8 @@ class Engine {
   bool polling_ = false;          // some thread is the poller
   bool asleep_ = false;           // some thread is inside reactor_.sleep()
   bool sleep_announced_ = false;  // progress() armed the reactor for a user's event loop
+  bool loop_relies_on_sleeper_ =
+      false;  // the loop has armed nothing itself, or a sleeper has taken that over
   EventLoopBell event_loop_bell_;
   std::list<Waiter*> waiters_;  // oldest first
   std::uint64_t polls_ = 0;     // passes made by callers
