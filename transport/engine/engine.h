@@ -131,7 +131,10 @@ class Engine {
   [[nodiscard]] bool in_forked_child() const noexcept { return fork_guard_.in_child(); }
 
  private:
-  struct Waiter;
+  struct Waiter {  // a thread that is parked because another one polls
+    base::Parker parker;
+    bool for_any_event = false;  // waits for a condition that no request tells the end of
+  };
   class Held {  // the lock, and a seat in the census of threads
    public:
     explicit Held(Engine& engine) : engine_(engine) {

@@ -1,46 +1,22 @@
 // All ways to begin and to end.
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <parley/parley.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tests/multiprocess/support/own_store.h"
 #include "tests/multiprocess/support/ranks.h"
 
 namespace parley::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-void forget_environment() {
-  for (const char* name :
-       {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PARLEY_STORE"})
-    unsetenv(name);
-}
-
-// Free at the time of asking.
-std::uint16_t free_port() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-                     getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0;
-  close(fd);
-  if (!bound) throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
-}
 
 // Every rank hears from every other, and all are on this host.
 void expect_works(ProcessGroup& world) {
@@ -114,12 +90,11 @@ TEST(Init, WithoutAnEnvironmentIsAWorldOfOne) {
 }
 
 TEST(Init, ByAnAddressThatRank0Serves) {
-  const std::string address = "tcp://127.0.0.1:" + std::to_string(free_port());
+  const std::string address = free_address();
   const int code = run_ranks(3, [&](int rank, int count) {
     forget_environment();
     for (int round = 0; round < 2; ++round) {
-      ProcessGroup world =
-          init(address + "?rank=" + std::to_string(rank) + "&world_size=" + std::to_string(count));
+      ProcessGroup world = join(address, rank, count);
       expect_equal(world.rank(), rank, "rank");
       expect_works(world);
       world.barrier();
@@ -173,7 +148,7 @@ TEST(Init, AWrongSecretIsRefusedAtOnceAndTheMissingRankNamed) {
 
 // The store of rank 0 stays until the others have left, and their links outlive their use of it.
 TEST(Init, Rank0MayLeaveFirst) {
-  const std::string address = "tcp://127.0.0.1:" + std::to_string(free_port());
+  const std::string address = free_address();
   const int code = run_ranks(3, [&](int rank, int count) {
     forget_environment();
     ProcessGroup world =

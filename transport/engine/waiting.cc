@@ -1,0 +1,177 @@
+// How callers wait: one polls, sleeps when nothing comes, and the others park until they are told.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "transport/base/log.h"
+#include "transport/engine/engine.h"
+
+namespace parley::transport {
+
+using base::Clock;
+using base::Deadline;
+
+namespace {
+
+// A sleeper looks at deadlines and at peers that stall at least this often.
+constexpr auto longest_sleep = std::chrono::milliseconds(100);
+// While a poll always finds something, the clock is still read every so many passes: deadlines count, and
+// others may be in the middle of a handshake with us.
+constexpr std::uint32_t busy_polls_per_clock = 16;
+
+}  // namespace
+
+Endpoint* Engine::awaited_endpoint(std::span<Request* const> requests) noexcept {
+  for (const Request* request : requests)
+    if (request->state != RequestState::done)
+      return request->peer != nullptr ? request->peer->endpoint : nullptr;
+  return nullptr;
+}
+
+bool Engine::wait_any(std::span<Request* const> requests, std::chrono::nanoseconds timeout) {
+  const auto one_ended = [requests] {
+    return std::any_of(requests.begin(), requests.end(),
+                       [](const Request* request) { return request->state == RequestState::done; });
+  };
+  return wait_for(condition_of(one_ended), requests, timeout);
+}
+
+bool Engine::wait_for(WaitCondition condition, std::span<Request* const> requests,
+                      std::chrono::nanoseconds timeout) {
+  const Held held(*this);
+  Watch watch{.requests = requests, .timeout = timeout, .idle = IdlePolicy(core_per_rank_)};
+  bool holds = condition.holds();
+  while (!holds) {
+    const bool in_time = polling_ ? park(watch) : poll_until(condition, watch);
+    holds = condition.holds();
+    if (!in_time) break;
+  }
+  if (!polling_) hand_over();
+  if (!asleep_) resign();
+  leave_rest_to_background();
+  return holds;
+}
+
+// The poller's loop. True: the condition may hold; false: timed out.
+bool Engine::poll_until(WaitCondition condition, Watch& watch) {
+  polling_ = true;
+  Endpoint* awaited = awaited_endpoint(watch.requests);
+  bool in_time = true;
+  for (std::uint32_t busy_polls = 0; in_time;) {
+    ++polls_;
+    const std::size_t events = poll_once(awaited);
+    if (events != 0) {
+      announce_events();
+      if (condition.holds()) break;
+      awaited = awaited_endpoint(watch.requests);  // links may have come or gone
+      watch.idle.reset();
+      watch.idle_since = {};
+      if (++busy_polls % busy_polls_per_clock == 0) {
+        read_clock(watch);
+        in_time = !timed_out(watch);
+      }
+    } else {
+      in_time = rest(watch);
+    }
+    if (lock_.contended() || !deferred_.empty()) release_briefly();
+    // Others had the lock, or a deadline was looked at: what we wait for may have ended without an event.
+    if (condition.holds()) break;
+    if (events == 0) awaited = awaited_endpoint(watch.requests);
+  }
+  polling_ = false;
+  hand_over();
+  return in_time;
+}
+
+// After a poll that found nothing. False: timed out.
+bool Engine::rest(Watch& watch) {
+  const bool idle_known = watch.idle_since.time_since_epoch().count() != 0;
+  switch (watch.idle.next(idle_known ? watch.now - watch.idle_since : std::chrono::nanoseconds(0))) {
+    case IdlePolicy::Step::poll: return true;
+    case IdlePolicy::Step::clock: read_clock(watch); return !timed_out(watch);
+    case IdlePolicy::Step::yield:
+      lock_.unlock();
+      sched_yield();
+      lock_.lock();
+      return true;
+    case IdlePolicy::Step::sleep: break;
+  }
+  read_clock(watch);
+  if (timed_out(watch)) return false;
+  next_expiry_ = messenger_.tick(watch.now);  // what was posted since the last tick has a deadline, too
+  auto until = std::min(watch.now + longest_sleep, next_expiry_);
+  if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
+  sleep(until);
+  return true;
+}
+
+void Engine::read_clock(Watch& watch) noexcept {
+  watch.now = Clock::now();
+  if (watch.started.time_since_epoch().count() == 0) watch.started = watch.now;
+  if (watch.idle_since.time_since_epoch().count() == 0) watch.idle_since = watch.now;
+  tick(watch.now);
+  look_for_deadlock(watch);
+}
+
+bool Engine::timed_out(const Watch& watch) const noexcept {
+  return watch.now - watch.started >= watch.timeout;
+}
+
+// True: every transport will wake the reactor, which has been told of the sleep.
+bool Engine::arm_for_sleep() noexcept {
+  reactor_.announce_sleep();
+  for (auto& transport : transports_) {
+    if (transport->arm()) continue;
+    reactor_.cancel_sleep();
+    return false;
+  }
+  return true;
+}
+
+void Engine::sleep(Clock::time_point until) {
+  if (asleep_) {  // the background thread sleeps for us: have it leave, and poll meanwhile
+    reactor_.ring();
+    lock_.yield();
+    return;
+  }
+  if (sleep_announced_) loop_relies_on_sleeper_ = true;
+  end_announced_sleep();
+  if (!arm_for_sleep()) return;
+  asleep_ = true;
+  lock_.unlock();
+  try {
+    reactor_.sleep(Deadline::at(until));
+  } catch (const std::exception& error) {
+    // Nothing of ours throws there. Whatever it was, the next poll finds what the sleep would have found.
+    PARLEY_LOG(warn, "engine", "the reactor failed: ", error.what());
+  }
+  lock_.lock();
+  asleep_ = false;
+}
+
+// Somebody else polls: sleep until an operation ends or the poller hands over. False: timed out.
+bool Engine::park(Watch& watch) {
+  Waiter waiter;
+  waiter.for_any_event = watch.requests.empty();
+  waiters_.push_back(&waiter);
+  for (Request* request : watch.requests) request->waiter = &waiter.parker;
+  const auto now = Clock::now();
+  if (watch.started.time_since_epoch().count() == 0) watch.started = now;
+  auto deadline = Deadline::never();
+  if (watch.timeout < Clock::time_point::max() - watch.started)
+    deadline = Deadline::at(watch.started + watch.timeout);
+  lock_.unlock();
+  waiter.parker.park(deadline);
+  lock_.lock();
+  waiters_.remove(&waiter);
+  for (Request* request : watch.requests) request->waiter = nullptr;
+  watch.now = Clock::now();
+  return !timed_out(watch);
+}
+
+// The poller's place is free: the longest waiting thread takes it.
+void Engine::hand_over() noexcept {
+  if (!waiters_.empty()) waiters_.front()->parker.unpark();
+}
+
+}  // namespace parley::transport
