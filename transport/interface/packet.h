@@ -32,7 +32,8 @@ enum class PacketKind : std::uint8_t {
 
   // Brings credit only.
   credit = 7,
-  // `context` was aborted. payload: the reason as text.
+  // `context` was aborted; told by everybody who learns of it. id: 1 + the number of the process that aborted
+  // it. payload: the reason as text.
   abort = 8,
   // The sender has waited long for this process. context, tag, type_code, message_bytes: for what;
   // id: StallBits.

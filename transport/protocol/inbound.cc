@@ -38,7 +38,8 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
     case PacketKind::revoked: return handle_revoked(peer, header);
     case PacketKind::credit: return;
     case PacketKind::abort:
-      return abort_context(header.context, peer.number,
+      if (header.id - 1 >= peers_.size()) return violate(peer, "an abort by nobody");
+      return abort_context(header.context, header.id - 1,
                            {reinterpret_cast<const char*>(payload.data()), payload.size()});
     case PacketKind::stall:
       peer.told_us.valid = true;

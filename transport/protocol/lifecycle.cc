@@ -229,10 +229,10 @@ void Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
     request = next;
   }
   drop_unmatched([&](const Unexpected& message) { return message.envelope.context == context; });
-  if (by == options_.self) {
-    for (auto& peer : peers_)
-      if (peer->endpoint != nullptr && peer->number != options_.self) peer->abort_contexts.push_back(context);
-  }
+  // Whoever hears of it tells all others before it may say goodbye: a link keeps its order, so that nobody
+  // takes a rank that leaves because of the abort for one that left in good order.
+  for (auto& peer : peers_)
+    if (peer->endpoint != nullptr && peer->number != options_.self) peer->abort_contexts.push_back(context);
   unsettled_ = true;
   settle();
 }

@@ -17,8 +17,8 @@ constexpr int pieces_per_turn = 4;
 
 Posted Messenger::send(const SendSpec& spec) noexcept {
   Peer& peer = *peers_[spec.destination];
-  if (peer.state == PeerState::left || peer.state == PeerState::down) return {peer.reason};
   if (abort_record(spec.context) != nullptr) return {Code::aborted};
+  if (peer.state == PeerState::left || peer.state == PeerState::down) return {peer.reason};
 
   const Urgency urgency = peer.burst == burst_ ? spec.urgency : Urgency::now;
   peer.burst = burst_;
@@ -119,7 +119,8 @@ bool Messenger::send_controls(Peer& peer) noexcept {
   };
   while (!peer.abort_contexts.empty()) {
     PacketHeader header{.kind = PacketKind::abort, .context = peer.abort_contexts.front()};
-    const std::string& reason = aborts_[header.context].reason;
+    const auto& [by, reason] = aborts_[header.context];
+    header.id = by + 1;
     header.payload_bytes = static_cast<std::uint32_t>(reason.size());
     if (!send_control(header, reinterpret_cast<const std::byte*>(reason.data()))) return false;
     peer.abort_contexts.erase(peer.abort_contexts.begin());
