@@ -36,7 +36,8 @@ constexpr bool has_shadow = false;
 constexpr bool has_shadow = false;
 #endif
 
-constexpr std::size_t beyond_31_bits = has_shadow ? 64 * mib + 5 : 2048 * mib + 3 * mib + 5;
+// Sanitizers look at each access to each byte: there the test of more than 4 GiB has to do.
+const std::size_t beyond_31_bits = slowness() > 1 ? 64 * mib + 5 : 2048 * mib + 3 * mib + 5;
 constexpr std::size_t beyond_32_bits = has_shadow ? 64 * mib + 5 : 4096 * mib + 3 * mib + 5;
 
 // Address space in which the same memory comes again and again: gigabytes to send and receive for the price
