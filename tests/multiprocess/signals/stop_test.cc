@@ -33,13 +33,14 @@ constexpr int ranks = 8;
 
 struct Room {
   std::array<std::atomic<pid_t>, ranks> pids{};
-  std::array<std::atomic<int>, ranks> stops{};
-  std::atomic<bool> over{false};          // no rank may be stopped any more
-  std::atomic<bool> stopper_gone{false};  // and none is
+  std::atomic<int> joined{0};
+  std::array<std::atomic<int>, ranks> stops{};  // since all have joined
+  std::atomic<bool> over{false};                // no rank may be stopped any more
+  std::atomic<bool> stopper_gone{false};        // and none is
 };
 
 int enough() {
-  return long_tests() ? 200 : 8;
+  return long_tests() ? 300 : 12;
 }
 
 // Stops one or several at a time, for up to 40 ms, from before init() on.
@@ -57,7 +58,7 @@ void stop_and_continue(Room& room) {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       if (!stopped[rank]) continue;
       kill(room.pids[rank], SIGCONT);
-      ++room.stops[rank];
+      if (room.joined == ranks) ++room.stops[rank];
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random.below(8000)));
   }
@@ -95,6 +96,7 @@ TEST(Stopped, RanksAtRandomMomentsLoseNothing) {
   const auto run_rank = [&](int rank, int) {
     room->pids[static_cast<std::size_t>(rank)] = getpid();
     ProcessGroup world = init();
+    ++room->joined;
     std::uint64_t round = 0;
     while (!agree(world, all_stopped_enough(*room))) exchange(world, round++);
     // Who stops others must not meet another process with our number.
