@@ -33,53 +33,59 @@ int steps() {
 // Whose end depends on the receiver: its accept, its credit, the room in the socket.
 TEST(EventLoop, TheEndOfSendsWakesThePoll) {
   const SharedPage<Room> room;
-  const int code = run_ranks(2, [&](int rank, int) {
-    ProcessGroup world = init();
-    world.barrier();
-    Bytes data(large_bytes);
-    Loop loop(world, *room);
-    Random random(seed);
-    for (std::int64_t step = 0; step < steps(); ++step) {
-      const std::size_t bytes = step % 2 == 0 ? 100 : large_bytes;
-      if (rank == 1) {
-        await_step(*room, step, random);
-        expect_equal(world.recv(data, 0).bytes, bytes, "bytes");
-        continue;
-      }
-      Work work = world.isend(std::span(data).first(bytes), 1, {.synchronous = true});
-      loop.run_until([&] { return work.test(); });
-      work.wait();
-      loop.step_done();
-    }
-    if (rank == 0) loop.judge_delays("sends");
-  });
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        ProcessGroup world = init();
+        world.barrier();
+        Bytes data(large_bytes);
+        Loop loop(world, *room);
+        Random random(seed);
+        for (std::int64_t step = 0; step < steps(); ++step) {
+          const std::size_t bytes = step % 2 == 0 ? 100 : large_bytes;
+          if (rank == 1) {
+            await_step(*room, step, random);
+            expect_equal(world.recv(data, 0).bytes, bytes, "bytes");
+            continue;
+          }
+          Work work = world.isend(std::span(data).first(bytes), 1, {.synchronous = true});
+          loop.run_until([&] { return work.test(); });
+          work.wait();
+          loop.step_done();
+        }
+        if (rank == 0) loop.judge_delays("sends");
+      },
+      loop_options());
   EXPECT_EQ(code, 0) << "seed " << seed;
 }
 
 // The function that then() was given may run on the background thread; the loop must hear of it, too.
 TEST(EventLoop, CompletionFunctionsWakeThePoll) {
   const SharedPage<Room> room;
-  const int code = run_ranks(2, [&](int rank, int) {
-    ProcessGroup world = init();
-    world.barrier();
-    Bytes data(large_bytes);
-    Loop loop(world, *room);
-    Random random(seed);
-    for (std::int64_t step = 0; step < steps(); ++step) {
-      if (rank == 1) {
-        await_step(*room, step, random);
-        world.send(std::span(data).first(random.one_in(2) ? 8 : large_bytes), 0);
-        continue;
-      }
-      std::atomic<bool> ended{false};
-      Work work = world.irecv(data, 1);
-      work.then([&](const std::exception_ptr& error) { ended = error == nullptr; });
-      loop.run_until([&] { return ended.load(); });
-      work.wait();
-      loop.step_done();
-    }
-    if (rank == 0) loop.judge_delays("then()");
-  });
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        ProcessGroup world = init();
+        world.barrier();
+        Bytes data(large_bytes);
+        Loop loop(world, *room);
+        Random random(seed);
+        for (std::int64_t step = 0; step < steps(); ++step) {
+          if (rank == 1) {
+            await_step(*room, step, random);
+            world.send(std::span(data).first(random.one_in(2) ? 8 : large_bytes), 0);
+            continue;
+          }
+          std::atomic<bool> ended{false};
+          Work work = world.irecv(data, 1);
+          work.then([&](const std::exception_ptr& error) { ended = error == nullptr; });
+          loop.run_until([&] { return ended.load(); });
+          work.wait();
+          loop.step_done();
+        }
+        if (rank == 0) loop.judge_delays("then()");
+      },
+      loop_options());
   EXPECT_EQ(code, 0) << "seed " << seed;
 }
 

@@ -10,9 +10,15 @@
 #include <vector>
 
 #include "tests/multiprocess/support/random.h"
+#include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
 
 namespace parley::testing {
+
+// Full counts take minutes.
+inline RanksOptions loop_options() {
+  return {.timeout = std::chrono::seconds(long_tests() ? 900 : 60)};
+}
 
 // What the rank in the event loop and the one that writes to it tell each other without Parley.
 struct Room {
@@ -32,7 +38,7 @@ class Loop {
   // Tells the other rank, and notes how long it took since that rank acted.
   void step_done();
 
-  // Prints the times; with --long the slow ones count.
+  // Prints the times; with --long the median counts.
   void judge_delays(const char* what);
 
  private:

@@ -51,44 +51,50 @@ void expect_marked(const Bytes& in, std::size_t bytes, std::int64_t step) {
 
 TEST(EventLoop, ProbedMessagesWakeThePoll) {
   const SharedPage<Room> room;
-  const int code = run_ranks(2, [&](int rank, int) {
-    ProcessGroup world = init();
-    world.barrier();
-    if (rank == 1) return write_messages(world, *room);
-    Loop loop(world, *room);
-    for (std::int64_t step = 0; step < steps(); ++step) {
-      std::optional<Message> message;
-      loop.run_until([&] {
-        message = world.iprobe(any_source, {.tag = any_tag});
-        return message.has_value();
-      });
-      expect_equal(message->tag(), step % 3, "tag");
-      Bytes in(message->bytes());
-      message->recv(in);
-      expect_marked(in, in.size(), step);
-      loop.step_done();
-    }
-    loop.judge_delays("probed");
-  });
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        ProcessGroup world = init();
+        world.barrier();
+        if (rank == 1) return write_messages(world, *room);
+        Loop loop(world, *room);
+        for (std::int64_t step = 0; step < steps(); ++step) {
+          std::optional<Message> message;
+          loop.run_until([&] {
+            message = world.iprobe(any_source, {.tag = any_tag});
+            return message.has_value();
+          });
+          expect_equal(message->tag(), step % 3, "tag");
+          Bytes in(message->bytes());
+          message->recv(in);
+          expect_marked(in, in.size(), step);
+          loop.step_done();
+        }
+        loop.judge_delays("probed");
+      },
+      loop_options());
   EXPECT_EQ(code, 0) << "seed " << seed;
 }
 
 TEST(EventLoop, PostedReceivesWakeThePoll) {
   const SharedPage<Room> room;
-  const int code = run_ranks(2, [&](int rank, int) {
-    ProcessGroup world = init();
-    world.barrier();
-    if (rank == 1) return write_messages(world, *room);
-    Loop loop(world, *room);
-    Bytes in(sizes[std::size(sizes) - 1]);
-    for (std::int64_t step = 0; step < steps(); ++step) {
-      Work work = world.irecv(in, 1, {.tag = step % 3});
-      loop.run_until([&] { return work.test(); });
-      expect_marked(in, work.wait().bytes, step);
-      loop.step_done();
-    }
-    loop.judge_delays("posted");
-  });
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        ProcessGroup world = init();
+        world.barrier();
+        if (rank == 1) return write_messages(world, *room);
+        Loop loop(world, *room);
+        Bytes in(sizes[std::size(sizes) - 1]);
+        for (std::int64_t step = 0; step < steps(); ++step) {
+          Work work = world.irecv(in, 1, {.tag = step % 3});
+          loop.run_until([&] { return work.test(); });
+          expect_marked(in, work.wait().bytes, step);
+          loop.step_done();
+        }
+        loop.judge_delays("posted");
+      },
+      loop_options());
   EXPECT_EQ(code, 0) << "seed " << seed;
 }
 
@@ -96,31 +102,34 @@ TEST(EventLoop, PostedReceivesWakeThePoll) {
 // takes from the network may end another one.
 TEST(EventLoop, OneOfManyPostedReceivesWakesThePoll) {
   const SharedPage<Room> room;
-  const int code = run_ranks(2, [&](int rank, int) {
-    ProcessGroup world = init();
-    world.barrier();
-    if (rank == 1) return write_messages(world, *room);
-    Loop loop(world, *room);
-    std::vector<Bytes> in(3, Bytes(sizes[std::size(sizes) - 1]));
-    std::vector<Work> works(in.size());
-    const auto post = [&](std::size_t tag) {
-      works[tag] = world.irecv(in[tag], any_source, {.tag = static_cast<std::int64_t>(tag)});
-    };
-    for (std::size_t tag = 0; tag < works.size(); ++tag) post(tag);
-    for (std::int64_t step = 0; step < steps(); ++step) {
-      std::optional<std::size_t> ended;
-      loop.run_until([&] {
-        for (std::size_t tag = 0; tag < works.size() && !ended; ++tag)
-          if (works[tag].test()) ended = tag;
-        return ended.has_value();
-      });
-      expect_equal(*ended, static_cast<std::size_t>(step % 3), "tag");
-      expect_marked(in[*ended], works[*ended].wait().bytes, step);
-      post(*ended);
-      loop.step_done();
-    }
-    loop.judge_delays("one of three");
-  });
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        ProcessGroup world = init();
+        world.barrier();
+        if (rank == 1) return write_messages(world, *room);
+        Loop loop(world, *room);
+        std::vector<Bytes> in(3, Bytes(sizes[std::size(sizes) - 1]));
+        std::vector<Work> works(in.size());
+        const auto post = [&](std::size_t tag) {
+          works[tag] = world.irecv(in[tag], any_source, {.tag = static_cast<std::int64_t>(tag)});
+        };
+        for (std::size_t tag = 0; tag < works.size(); ++tag) post(tag);
+        for (std::int64_t step = 0; step < steps(); ++step) {
+          std::optional<std::size_t> ended;
+          loop.run_until([&] {
+            for (std::size_t tag = 0; tag < works.size() && !ended; ++tag)
+              if (works[tag].test()) ended = tag;
+            return ended.has_value();
+          });
+          expect_equal(*ended, static_cast<std::size_t>(step % 3), "tag");
+          expect_marked(in[*ended], works[*ended].wait().bytes, step);
+          post(*ended);
+          loop.step_done();
+        }
+        loop.judge_delays("one of three");
+      },
+      loop_options());
   EXPECT_EQ(code, 0) << "seed " << seed;
 }
 
