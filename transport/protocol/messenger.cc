@@ -68,7 +68,7 @@ void Messenger::acknowledge_failures() noexcept {
   casualty_.reset();
 }
 
-const AbortRecord* Messenger::abort_record(std::uint32_t context) const noexcept {
+const AbortRecord* Messenger::find_abort(std::uint32_t context) const noexcept {
   const auto found = aborts_.find(context);
   return found == aborts_.end() ? nullptr : &found->second;
 }

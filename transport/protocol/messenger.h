@@ -106,9 +106,12 @@ class Messenger final : public PacketSink {
   // Receives a held message, which is then gone.
   Posted receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept;
 
-  // Ends everything in a context, here and, unless `by` is another process, at all peers.
+  // Ends everything in a context that process `by` has aborted, here and at all peers.
   void abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept;
-  [[nodiscard]] const AbortRecord* abort_record(std::uint32_t context) const noexcept;
+  // Null while the context was not aborted.
+  [[nodiscard]] const AbortRecord* abort_record(std::uint32_t context) const noexcept {
+    return aborts_.empty() ? nullptr : find_abort(context);  // asked for every message
+  }
 
   // Ends what is past its deadline; returns when the next one expires. Called every few milliseconds while
   // somebody waits or something is pending.
@@ -217,6 +220,7 @@ class Messenger final : public PacketSink {
   void end_when_safe(Request& request, base::Status status) noexcept;
   void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
   void fail_any_source(base::Status status, Peer& peer) noexcept;
+  [[nodiscard]] const AbortRecord* find_abort(std::uint32_t context) const noexcept;
 
   MessengerOptions options_;
   Matcher matcher_;
