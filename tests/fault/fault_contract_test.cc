@@ -1,22 +1,29 @@
-// Delay, refusal and splitting break no promise: the whole contract suite holds over them.
-#include "tests/contract/transport/inproc_world.h"
+// Delay, refusal and splitting break no promise: the whole contract suite holds over them,
+// whatever transport is inside.
 #include "tests/contract/transport/transport_contract.h"
 #include "tests/fault/fault_world.h"
+#include "tests/fault/inner_worlds.h"
 
 namespace parley::transport::contract {
 namespace {
 
 using fault::FaultPlan;
 using fault::FaultWorld;
+using fault::inner_worlds;
 
 std::vector<ContractCase> with_faults(const std::string& name, const FaultPlan& plan) {
-  return both_drives(name, [plan] {
-    return std::make_unique<FaultWorld>(std::make_unique<InprocWorld>(), [plan](PeerId self) {
-      FaultPlan own = plan;
-      own.seed += self;
-      return own;
-    });
-  });
+  std::vector<ContractCase> cases;
+  for (const auto& inner : inner_worlds()) {
+    const auto faulty = [plan, make = inner.make] {
+      return std::make_unique<FaultWorld>(make(), [plan](PeerId self) {
+        FaultPlan own = plan;
+        own.seed += self;
+        return own;
+      });
+    };
+    for (const auto& one : both_drives(inner.name + name, faulty)) cases.push_back(one);
+  }
+  return cases;
 }
 
 const FaultPlan no_faults{};

@@ -22,6 +22,10 @@ class FaultWorld final : public contract::TransportWorld {
   std::unique_ptr<contract::Site> make_site() override {
     return std::make_unique<FaultSite>(inner_->make_site(), plan_for_);
   }
+  std::unique_ptr<contract::Site> make_stranger_site() override {
+    return std::make_unique<FaultSite>(inner_->make_stranger_site(), plan_for_);
+  }
+  [[nodiscard]] bool keeps_strangers_out() const override { return inner_->keeps_strangers_out(); }
   [[nodiscard]] bool links_to_itself() const override { return inner_->links_to_itself(); }
   [[nodiscard]] std::vector<std::string> unreachable_addresses() const override {
     return inner_->unreachable_addresses();

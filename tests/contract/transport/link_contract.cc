@@ -83,9 +83,24 @@ TEST_P(TransportContract, SomebodyElsesAddressIsRefused) {
   EXPECT_TRUE(party(1).links().empty());
 }
 
+TEST_P(TransportContract, WhoDoesNotKnowTheSecretIsRefusedEitherWay) {
+  if (!world_->keeps_strangers_out()) return;
+  make_parties(1);
+  parties_.push_back(std::make_unique<Party>(world_->make_stranger_site(), PeerId{1}));
+  link(0, 1);
+  link(1, 0);
+  run_until([](Party& one) { return !one.unreachable().empty(); });
+  run_idle();
+  for (const auto& one : parties_) {
+    ASSERT_EQ(one->unreachable().size(), 1U);
+    EXPECT_EQ(one->unreachable()[0].status.code(), Code::refused);
+    EXPECT_TRUE(one->links().empty());
+  }
+}
+
 TEST_P(TransportContract, StopAcceptingKeepsWhatIsThere) {
   make_linked(2);
-  parties_.push_back(std::make_unique<Party>(*world_, PeerId{2}));
+  parties_.push_back(std::make_unique<Party>(world_->make_site(), PeerId{2}));
   const std::string address = party(1).transport().address();
   party(1).transport().stop_accepting();
   party(2).connect(1, address, Deadline::after(std::chrono::milliseconds(300)));

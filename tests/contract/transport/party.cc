@@ -11,8 +11,8 @@ namespace parley::transport::contract {
 
 using base::Status;
 
-Party::Party(TransportWorld& world, PeerId self)
-    : self_(self), site_(world.make_site()), transport_(site_->make(self)) {
+Party::Party(std::unique_ptr<Site> site, PeerId self)
+    : self_(self), site_(std::move(site)), transport_(site_->make(self)) {
   EXPECT_TRUE(transport_->start(*this).ok());
 }
 

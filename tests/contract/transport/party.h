@@ -17,11 +17,11 @@ struct Unreachable {
   std::string why;
 };
 
-// One process of a test: a site, its transport, and a sink that checks all it is told.
-// Thread-safety: none; one thread at a time.
+// One process of a test, as it is seen from outside: a site, its transport, and a sink that checks all it is
+// told. Thread-safety: none; one thread at a time.
 class Party final : public PacketSink {
  public:
-  Party(TransportWorld& world, PeerId self);
+  Party(std::unique_ptr<Site> site, PeerId self);
   Party(const Party&) = delete;
   Party& operator=(const Party&) = delete;
   ~Party();

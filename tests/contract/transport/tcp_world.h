@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/contract/transport/transport_world.h"
+#include "transport/socket/crypto.h"
 #include "transport/socket/reactor.h"
 #include "transport/tcp/tcp_transport.h"
 
@@ -13,7 +15,14 @@ namespace parley::transport::contract {
 // Transports of one job over loopback; each has a reactor of its own, as a process would.
 class TcpWorld final : public TransportWorld {
  public:
-  std::unique_ptr<Site> make_site() override { return std::make_unique<TcpSite>(); }
+  std::unique_ptr<Site> make_site() override {
+    return std::make_unique<TcpSite>("the secret of a test, long enough to be no short one");
+  }
+  std::unique_ptr<Site> make_stranger_site() override {
+    return std::make_unique<TcpSite>("the secret of somebody else, who is not of this job");
+  }
+  // Without OpenSSL nothing is proved.
+  [[nodiscard]] bool keeps_strangers_out() const override { return socket::proofs_available(); }
   [[nodiscard]] bool links_to_itself() const override { return false; }
   [[nodiscard]] std::vector<std::string> unreachable_addresses() const override {
     // Port 1 is a reserved one that nobody listens on.
@@ -23,10 +32,11 @@ class TcpWorld final : public TransportWorld {
  private:
   class TcpSite final : public Site {
    public:
+    explicit TcpSite(std::string secret) : secret_(std::move(secret)) {}
     std::unique_ptr<Transport> make(PeerId self) override {
       TcpOptions options;
       options.self = self;
-      options.credentials.secret = "the secret of a test, long enough to be no short one";
+      options.credentials.secret = secret_;
       return std::make_unique<TcpTransport>(reactor_, std::move(options));
     }
     std::size_t poll() override { return reactor_.poll(); }
@@ -36,6 +46,7 @@ class TcpWorld final : public TransportWorld {
     base::Doorbell& doorbell() override { return reactor_; }
 
    private:
+    const std::string secret_;
     socket::Reactor reactor_;
   };
 };

@@ -6,7 +6,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransportContract);
 
 void TransportContract::make_parties(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
-    parties_.push_back(std::make_unique<Party>(*world_, static_cast<PeerId>(i)));
+    parties_.push_back(std::make_unique<Party>(world_->make_site(), static_cast<PeerId>(i)));
 }
 
 void TransportContract::link(std::size_t from, std::size_t to) {
@@ -33,6 +33,18 @@ std::size_t TransportContract::fill(CheckedLink& link, std::size_t bytes) {
   while (!link.is_refused() && link.taken() < ceiling)
     if (link.try_send(bytes).failed()) break;
   EXPECT_TRUE(link.is_refused()) << "a link without a bound";
+  return static_cast<std::size_t>(link.taken() - before);
+}
+
+std::size_t TransportContract::fill_to_pending(std::size_t from, std::size_t to) {
+  CheckedLink& link = link_of(from, to);
+  const std::uint64_t before = link.taken();
+  fill(link, max_payload_bytes);
+  for (const auto deadline = Party::patience(); link.unfinished() == 0 && !deadline.expired();) {
+    party(from).step();
+    if (!link.is_refused()) fill(link, max_payload_bytes);
+  }
+  EXPECT_GT(link.unfinished(), 0U);
   return static_cast<std::size_t>(link.taken() - before);
 }
 

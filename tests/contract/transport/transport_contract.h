@@ -43,6 +43,9 @@ class TransportContract : public testing::TestWithParam<ContractCase> {
   }
   // Sends until the link refuses, in this thread, while nobody else moves. Returns how many it took.
   std::size_t fill(CheckedLink& link, std::size_t bytes);
+  // The same with the largest packets, until one of them waits for its completion. A refusal for another
+  // reason than room is waited for.
+  std::size_t fill_to_pending(std::size_t from, std::size_t to);
 
   const std::unique_ptr<TransportWorld> world_;
   Parties parties_;

@@ -36,6 +36,10 @@ class TransportWorld {
  public:
   virtual ~TransportWorld() = default;
   virtual std::unique_ptr<Site> make_site() = 0;
+  // A site whose transport does not know the secret of the others. Asked for where keeps_strangers_out().
+  virtual std::unique_ptr<Site> make_stranger_site() { return nullptr; }
+  // Whether it takes a secret to get a link.
+  [[nodiscard]] virtual bool keeps_strangers_out() const { return false; }
   // Whether a transport may connect to its own address.
   [[nodiscard]] virtual bool links_to_itself() const = 0;
   // Addresses at which nobody answers, malformed ones among them.
