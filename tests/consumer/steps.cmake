@@ -10,8 +10,13 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+function(configure source binary)
+  run("${CMAKE_COMMAND}" -S "${source}" -B "${binary}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}"
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" ${ARGN})
+endfunction()
+
 function(configure_and_build source binary)
-  run("${CMAKE_COMMAND}" -S "${source}" -B "${binary}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" ${ARGN})
+  configure("${source}" "${binary}" ${ARGN})
   run("${CMAKE_COMMAND}" --build "${binary}" --parallel 2)
 endfunction()
 
