@@ -143,6 +143,20 @@ TEST_P(TransportContract, BatchedPacketsLeaveWithProgress) {
   run_until([&](Party& one) { return one.self() == 0 || one.links()[0]->received() == sizes.size(); });
 }
 
+TEST_P(TransportContract, WhatIsNotUnsentArrivesWithoutItsSender) {
+  make_linked(2);
+  CheckedLink& sender = link_of(0, 1);
+  const std::vector<std::size_t> sizes{8, 0, 100, 4000, 1};
+  sender.send(sizes, Endpoint::Urgency::batch);
+  const auto deadline = Party::patience();
+  while ((sender.is_refused() || party(0).transport().unsent()) && !deadline.expired()) {
+    party(0).step();
+    if (sender.is_refused()) party(1).step();  // makes room
+  }
+  while (link_of(1, 0).received() < sizes.size() && !deadline.expired()) party(1).step();
+  EXPECT_EQ(link_of(1, 0).received(), sizes.size());
+}
+
 TEST_P(TransportContract, DrainsWhenThePeerReads) {
   make_linked(2);
   CheckedLink& sender = link_of(0, 1);

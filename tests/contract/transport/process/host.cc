@@ -80,9 +80,9 @@ std::uint64_t Host::ask_transport(const Message& request) {
     case Verb::connect: transport_->connect(request.peer, text_of(request.body), deadline_of(request)); break;
     case Verb::stop_accepting: transport_->stop_accepting(); break;
     case Verb::progress: return transport_->progress(endpoint);
+    case Verb::unsent: return transport_->unsent() ? 1 : 0;
     case Verb::arm: return transport_->arm() ? 1 : 0;
     case Verb::close: transport_->close(); break;
-    case Verb::flush: endpoint->flush(); break;
     case Verb::drained: return endpoint->drained() ? 1 : 0;
     case Verb::close_link: endpoint->close(); break;
     default: _exit(2);

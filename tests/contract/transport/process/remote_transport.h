@@ -24,7 +24,6 @@ class RemoteEndpoint final : public Endpoint {
   base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return copy_limit_bytes_; }
-  void flush() noexcept override { child_.ask({.verb = Verb::flush, .link = number_}); }
   [[nodiscard]] bool drained() const noexcept override {
     return child_.ask({.verb = Verb::drained, .link = number_}).number != 0;
   }
@@ -55,6 +54,9 @@ class RemoteTransport final : public Transport {
   void connect(PeerId peer, std::string_view address, base::Deadline deadline) override;
   void stop_accepting() noexcept override { child_.ask({.verb = Verb::stop_accepting}); }
   std::size_t progress(Endpoint* awaited) noexcept override;
+  [[nodiscard]] bool unsent() const noexcept override {
+    return child_.ask({.verb = Verb::unsent}).number != 0;
+  }
   bool arm() noexcept override { return child_.ask({.verb = Verb::arm}).number != 0; }
   void close() noexcept override;
 
