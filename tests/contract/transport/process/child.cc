@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -56,6 +57,7 @@ Child::Child(const MakeSite& make_site, PeerId self, std::chrono::milliseconds l
     : self_(self) {
   auto [channel, channel_there] = make_sockets();
   auto [bell, bell_there] = make_sockets();
+  std::fflush(nullptr);  // or it is printed by both
   pid_ = ::fork();
   if (pid_ < 0) throw std::system_error(errno, std::system_category(), "fork");
   if (pid_ == 0) {
