@@ -19,7 +19,7 @@ namespace parley::rendezvous {
 StoreServer::StoreServer(const TcpStoreOptions& options, const TableLimits& limits)
     : table_(limits), shared_{table_, scratch_, [this](StoreConnection& connection) {
                                 connections_.erase(connection.shared_from_this());
-                                client_count_.store(connections_.size(), std::memory_order_relaxed);
+                                count_clients();
                               }} {
   listen(options);
   start_thread();
@@ -32,9 +32,24 @@ StoreServer::~StoreServer() {
   thread_.join();
 }
 
-// relaxed: a number for people; nothing is published with it.
-std::size_t StoreServer::client_count() const noexcept {
-  return client_count_.load(std::memory_order_relaxed);
+std::size_t StoreServer::client_count() const {
+  const std::lock_guard lock(count_mutex_);
+  return client_count_;
+}
+
+bool StoreServer::wait_for_no_clients(base::Deadline deadline) {
+  std::unique_lock lock(count_mutex_);
+  const auto none = [this] { return client_count_ == 0; };
+  if (!deadline.is_never()) return count_changed_.wait_until(lock, deadline.when(), none);
+  count_changed_.wait(lock, none);
+  return true;
+}
+
+// After each change of `connections_`.
+void StoreServer::count_clients() {
+  const std::lock_guard lock(count_mutex_);
+  client_count_ = connections_.size();
+  count_changed_.notify_all();
 }
 
 void StoreServer::listen(const TcpStoreOptions& options) try {
@@ -88,13 +103,12 @@ void StoreServer::turn() {
 void StoreServer::accept(base::UniqueFd socket) noexcept try {
   auto connection = std::make_shared<StoreConnection>(reactor_.impl().context, shared_);
   connections_.insert(connection);
-  // relaxed: see client_count().
-  client_count_.store(connections_.size(), std::memory_order_relaxed);
+  count_clients();
   try {
     connection->start(std::move(socket));
   } catch (...) {
     connections_.erase(connection);
-    client_count_.store(connections_.size(), std::memory_order_relaxed);
+    count_clients();
     throw;
   }
 } catch (const std::exception& error) {

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -14,6 +16,7 @@
 #include "rendezvous/store_connection.h"
 #include "rendezvous/store_limits.h"
 #include "rendezvous/store_table.h"
+#include "transport/base/deadline.h"
 #include "transport/base/unique_fd.h"
 #include "transport/socket/listener.h"
 #include "transport/socket/reactor.h"
@@ -30,7 +33,8 @@ class StoreServer {
   ~StoreServer();
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-  [[nodiscard]] std::size_t client_count() const noexcept;
+  [[nodiscard]] std::size_t client_count() const;
+  bool wait_for_no_clients(base::Deadline deadline);
   void stop_accepting() { listener_->stop(); }
 
  private:
@@ -40,6 +44,7 @@ class StoreServer {
   void turn();
   void accept(base::UniqueFd socket) noexcept;
   void close_all() noexcept;
+  void count_clients();
 
   // First, so that it dies last: connections are owned by handlers that wait on it.
   socket::Reactor reactor_;
@@ -49,7 +54,9 @@ class StoreServer {
   std::set<std::shared_ptr<StoreConnection>> connections_;
   std::optional<socket::Listener> listener_;
   std::uint16_t port_ = 0;
-  std::atomic<std::size_t> client_count_{0};
+  mutable std::mutex count_mutex_;
+  std::condition_variable count_changed_;
+  std::size_t client_count_ = 0;  // under count_mutex_
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -23,8 +23,11 @@ TcpStoreServer::~TcpStoreServer() {
 std::uint16_t TcpStoreServer::port() const noexcept {
   return impl_->server.port();
 }
-std::size_t TcpStoreServer::client_count() const noexcept {
+std::size_t TcpStoreServer::client_count() const {
   return impl_->server.client_count();
+}
+bool TcpStoreServer::wait_for_no_clients(std::chrono::nanoseconds timeout) {
+  return impl_->server.wait_for_no_clients(base::Deadline::after(timeout));
 }
 void TcpStoreServer::stop_accepting() {
   impl_->server.stop_accepting();

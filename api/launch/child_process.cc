@@ -12,6 +12,7 @@
 #include <string>
 
 #include "api/launch/pipe.h"
+#include "transport/base/log.h"
 
 namespace parley::launch {
 namespace {
@@ -66,6 +67,8 @@ std::string read_to_end(int fd) {
   const std::optional<Environment> environment = decode(read_to_end(pipes.begin.read.get()));
   if (!environment) _exit(1);
   apply(*environment);
+  if (environment->contains("PARLEY_DEBUG") || environment->contains("PARLEY_DEBUG_SUBSYS"))
+    base::read_log_environment_again();
   pipes = Pipes{Pipe{}, Pipe{}, Pipe{}};  // closes what dup2 has copied
   _exit(plan.body());
 }

@@ -114,6 +114,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   std::vector<std::string> addresses;
   for (const auto& other : world->cards) addresses.push_back(other.tcp_address);
   link_to_all(*world, transport, addresses, deadline);
+  world->complete = true;
   PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size, " is linked to all ranks, tcp ",
              card.tcp_address, ", ", neighbours.ranks, " ranks on this host with ", neighbours.cores.size(),
              " cores");

@@ -49,10 +49,13 @@ void World::leave(std::chrono::nanoseconds linger) {
     const auto& casualty = messenger.casualty();
     return casualty ? std::optional(casualty->culprit) : std::nullopt;
   });
+  const auto deadline = base::Deadline::after(linger);
   // Whoever serves the store stays until the others have left: they may still need it.
-  const auto undelivered = engine->leave(culprit, store_server != nullptr, linger);
+  const auto undelivered = engine->leave(culprit, store_server != nullptr && complete, linger);
   if (undelivered != 0) PARLEY_LOG(warn, "p2p", "leaving with ", undelivered, " messages not delivered");
   store.reset();
+  // Those who joined in vain, like us, read in the store who is missing.
+  if (store_server != nullptr && !complete) store_server->wait_for_no_clients(deadline.remaining());
   store_server.reset();
 }
 

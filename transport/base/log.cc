@@ -36,9 +36,12 @@ SinkSlot& sink_slot() {
   return slot;
 }
 
-const base::SubsystemFilter& subsystem_filter() {
-  static const auto& filter =
-      *new base::SubsystemFilter(base::env_string("PARLEY_DEBUG_SUBSYS").value_or(""));
+base::SubsystemFilter read_filter() {
+  return base::SubsystemFilter(base::env_string("PARLEY_DEBUG_SUBSYS").value_or(""));
+}
+
+base::SubsystemFilter& subsystem_filter() {
+  static auto& filter = *new base::SubsystemFilter(read_filter());
   return filter;
 }
 
@@ -162,6 +165,11 @@ void set_log_level(LogLevel level) noexcept {
 }
 
 namespace base {
+
+void read_log_environment_again() {
+  threshold.store(unread, std::memory_order_relaxed);  // relaxed: one thread
+  subsystem_filter() = read_filter();
+}
 
 bool log_enabled(LogLevel level, std::string_view subsystem) noexcept {
   // relaxed: see read_threshold().

@@ -18,6 +18,9 @@
 
 namespace parley::base {
 
+// For a forked child that was given PARLEY_DEBUG or PARLEY_DEBUG_SUBSYS. REQUIRES: one thread.
+void read_log_environment_again();
+
 // Whether a line of this level and subsystem would be written. Cost when off: one relaxed load.
 bool log_enabled(LogLevel level, std::string_view subsystem) noexcept;
 

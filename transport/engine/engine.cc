@@ -147,17 +147,15 @@ std::size_t Engine::leave(std::optional<std::uint32_t> culprit, bool last, std::
     if (left_) return 0;
     left_ = true;
   }
-  // Nothing wakes us when the last bytes have arrived: look again and again.
-  const auto wait_for_drain = [&](auto&& condition) {
-    while (!wait_until(condition, std::min<std::chrono::nanoseconds>(deadline.remaining(), drain_period)))
-      if (deadline.expired()) return false;
-    return true;
-  };
   std::size_t undelivered = 0;
-  if (!culprit && !wait_for_drain([](const Messenger& m) { return m.drained() && m.live_sends() == 0; }))
-    undelivered = locked([](Messenger& messenger) { return messenger.live_sends(); });
+  const auto no_sends = [](const Messenger& messenger) { return messenger.live_sends() == 0; };
+  if (!culprit && !wait_until(no_sends, deadline.remaining()))
+    undelivered = inspect([](const Messenger& messenger) { return messenger.live_sends(); });
   locked([culprit](Messenger& messenger) { messenger.leave(culprit); });
-  wait_for_drain([](const Messenger& m) { return m.drained(); });
+  // Nothing wakes us when the last bytes have arrived: look again and again.
+  const auto drained = [](const Messenger& messenger) { return messenger.drained(); };
+  while (!wait_until(drained, std::min<std::chrono::nanoseconds>(deadline.remaining(), drain_period)))
+    if (deadline.expired()) break;
   if (last) wait_until([](const Messenger& m) { return m.is_alone(); }, deadline.remaining());
 
   const Held held(*this);

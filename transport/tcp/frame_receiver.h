@@ -35,6 +35,7 @@ class FrameReceiver {
  private:
   base::Status read_once(std::size_t& bytes, std::size_t& wanted) noexcept;
   base::Status deliver(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept;
+  void acknowledge_now() noexcept;
   bool land(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept;
 
   int socket_;

@@ -101,7 +101,9 @@ class PARLEY_API TcpStoreServer {
   TcpStoreServer& operator=(const TcpStoreServer&) = delete;
 
   [[nodiscard]] std::uint16_t port() const noexcept;
-  [[nodiscard]] std::size_t client_count() const noexcept;
+  [[nodiscard]] std::size_t client_count() const;
+  // Returns when no client is connected; false: the timeout passed first.
+  bool wait_for_no_clients(std::chrono::nanoseconds timeout);
   // Frees the port; those that are connected are still served.
   void stop_accepting();
 

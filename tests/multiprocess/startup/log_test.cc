@@ -4,7 +4,7 @@
 #include <parley/parley.h>
 
 #include <cstddef>
-#include <cstdlib>
+#include <functional>
 #include <string>
 
 #include "tests/multiprocess/startup/log_lines.h"
@@ -14,11 +14,13 @@
 namespace parley::testing {
 namespace {
 
-// The environment is read once, with the first line that the process would write; the ranks are its forks.
-[[maybe_unused]] const int level_was_set = setenv("PARLEY_DEBUG", "info", 1);
+// This process may have read its own level before it forks the ranks.
+int run_verbose_ranks(int count, const std::function<void(int rank, int count)>& rank_main) {
+  return run_ranks(count, rank_main, {.environment = {{"PARLEY_DEBUG", "info"}}});
+}
 
 TEST(Log, AWorldOfOneIsToldAtInfoLevel) {
-  const int code = run_ranks(1, [](int, int) {
+  const int code = run_verbose_ranks(1, [](int, int) {
     forget_environment();
     const LogLines log;
     ProcessGroup world = init();
@@ -33,7 +35,7 @@ TEST(Log, AWorldOfOneIsToldAtInfoLevel) {
 }
 
 TEST(Log, AWorldOfOneIsNotWorthAWarning) {
-  const int code = run_ranks(1, [](int, int) {
+  const int code = run_verbose_ranks(1, [](int, int) {
     forget_environment();
     const LogLines log;
     init().barrier();
@@ -45,7 +47,7 @@ TEST(Log, AWorldOfOneIsNotWorthAWarning) {
 }
 
 TEST(Log, EveryRankSaysThatItIsLinked) {
-  const int code = run_ranks(3, [](int rank, int) {
+  const int code = run_verbose_ranks(3, [](int rank, int) {
     const LogLines log;
     ProcessGroup world = init();
     const auto lines = log.with("is linked to all ranks");
@@ -60,7 +62,7 @@ TEST(Log, EveryRankSaysThatItIsLinked) {
 
 // Without a sink and at the default level, a world that works writes nothing.
 TEST(Log, NothingIsWrongWithAWorldThatWorks) {
-  const int code = run_ranks(3, [](int rank, int count) {
+  const int code = run_verbose_ranks(3, [](int rank, int count) {
     const LogLines log;
     ProcessGroup world = init();
     const int own = rank;
