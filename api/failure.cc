@@ -176,7 +176,10 @@ std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& 
     case Code::deadlocked:
       PARLEY_LOG(error, "p2p", facts.extra);  // said even if the program swallows the error
       return make<DeadlockError>(facts.extra, details);
-    case Code::exhausted: return make<ResourceError>(what + ": out of memory or envelopes" + cause, details);
+    case Code::exhausted:
+      return make<ResourceError>(concat(what, ": out of memory, or ", transport::max_envelopes,
+                                        " sends to one rank are pending", cause),
+                                 details);
     case Code::peer_died:
       if (facts.culprit != facts.operation.peer && facts.operation.peer >= 0)
         return make<PeerDiedError>(concat(what, " failed: ", culprit, " died, and rank ",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 
 namespace parley::base {
@@ -57,6 +58,7 @@ class IntrusiveList {
   static Hook& hook(T& item) noexcept { return static_cast<Hook&>(item); }
   T* element(Hook* node) noexcept { return node == &root_ ? nullptr : static_cast<T*>(node); }
   static void link(Hook& node, Hook& before, Hook& after) noexcept {
+    assert(!node.is_linked());
     node.previous = &before;
     node.next = &after;
     before.next = &node;

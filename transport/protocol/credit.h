@@ -15,6 +15,10 @@ constexpr std::int32_t credit_units(std::size_t payload_bytes) noexcept {
   return static_cast<std::int32_t>(1 + payload_bytes / 1024);
 }
 
+// Envelopes: sends to one peer that have not ended, or offers of one peer that are not matched. Far more than
+// a program means to have; beyond, a send fails with ResourceError.
+inline constexpr std::size_t max_envelopes = 128 * 1024;
+
 // Credit goes back with the next packet; alone only when this much is owed.
 inline constexpr std::int32_t credit_return_units = eager_window_units / 2;
 

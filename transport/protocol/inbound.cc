@@ -28,7 +28,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
   auto* known = static_cast<Peer*>(endpoint.user);
   if (known == nullptr) return;
   Peer& peer = *known;
-  peer.credit_units += header.credits;
+  if (!take_credit(peer, header)) return;
   switch (header.kind) {
     case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
     case PacketKind::offer: return handle_offer(peer, header, payload);
@@ -94,21 +94,33 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
   Peer& peer = *known;
   Request* request = std::exchange(peer.landing_request, nullptr);
   std::byte* buffer = std::exchange(peer.landing_buffer, nullptr);
-  if (request != nullptr && header.kind == PacketKind::eager) {
-    peer.credit_units += header.credits;
-    owe(peer, header.payload_bytes);
-    complete(*request, {});
-  } else if (request != nullptr) {
-    peer.credit_units += header.credits;
-    piece_landed(*request, header.payload_bytes);
-  } else if (buffer != nullptr && header.kind == PacketKind::eager) {
-    peer.credit_units += header.credits;
-    handle_eager(peer, header, {buffer, header.payload_bytes}, buffer);
-    buffer = nullptr;  // adopted or given back
-  } else if (buffer != nullptr) {
-    on_packet(endpoint, header, {buffer, header.payload_bytes});
+  const bool is_eager = header.kind == PacketKind::eager;
+  if (request == nullptr && !is_eager) {
+    if (buffer != nullptr) on_packet(endpoint, header, {buffer, header.payload_bytes});
+  } else if (take_credit(peer, header)) {
+    if (request != nullptr && !is_eager) return piece_landed(*request, header.payload_bytes);
+    // An eager message: in its receive, or in a buffer that it adopts or gives back.
+    if (request == nullptr) return handle_eager(peer, header, {buffer, header.payload_bytes}, buffer);
+    if (hold_window(peer, header.payload_bytes)) owe(peer, header.payload_bytes);
+    return complete(*request, {});
   }
   if (buffer != nullptr) buffers_.give(buffer, header.payload_bytes);
+}
+
+// The credit that a packet brings. False: more than was ever lent.
+bool Messenger::take_credit(Peer& peer, const PacketHeader& header) noexcept {
+  peer.credit_units += header.credits;
+  if (peer.credit_units <= eager_window_units) return true;
+  violate(peer, "credit that was never taken");
+  return false;
+}
+
+// Room in the peer's window for an eager message that is here. False: it sends without credit.
+bool Messenger::hold_window(Peer& peer, std::size_t payload_bytes) noexcept {
+  peer.held_units += credit_units(payload_bytes);
+  if (peer.held_units <= eager_window_units) return true;
+  violate(peer, "an eager message without credit");
+  return false;
 }
 
 // Fills in what a matched receive now knows. A failure: the message does not fit it.
@@ -132,9 +144,11 @@ void Messenger::owe(Peer& peer, std::size_t payload_bytes) noexcept {
 // A whole eager message. `adoptable`: its payload is this pool buffer, which goes to the message or back.
 void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                              std::byte* adoptable) noexcept {
-  if (payload.size() != header.message_bytes) {
+  const bool is_whole = payload.size() == header.message_bytes;
+  if (!is_whole) violate(peer, "an eager message that is not whole");
+  if (!is_whole || !hold_window(peer, payload.size())) {
     if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
-    return violate(peer, "an eager message that is not whole");
+    return;
   }
   const Envelope envelope{header.context, peer.number, header.tag};
   PostedReceive* posted = matcher_.match_arrival(envelope);
@@ -166,11 +180,12 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
   message->envelope = {header.context, peer.number, header.tag};
   message->type_code = header.type_code;
   message->message_bytes = header.message_bytes;
-  message->remote_id = header.id;
   if (header.kind == PacketKind::offer) {
     message->state = UnexpectedState::offered;
+    message->remote_id = header.id;
     message->has_key = !payload.empty();
     copy_bytes(message->small.data(), payload.data(), payload.size());
+    if (!list_offer(*message)) return messages_.destroy(message);
   } else if (adoptable != nullptr) {
     message->payload = adoptable;
   } else {
@@ -183,6 +198,27 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
     copy_bytes(message->payload, payload.data(), payload.size());
   }
   matcher_.keep(*message);
+}
+
+bool Messenger::list_offer(Unexpected& offer) noexcept {
+  Peer& peer = *offer.peer;
+  if (peer.offers.size() >= max_envelopes) {
+    violate(peer, "too many offers");
+    return false;
+  }
+  try {
+    if (peer.offers.try_emplace(offer.remote_id, &offer).second) return true;
+    violate(peer, "two offers of one number");
+  } catch (const std::bad_alloc&) {
+    violate(peer, "out of memory for an offer");
+  }
+  return false;
+}
+
+void Messenger::unlist_offer(const Unexpected& message) noexcept {
+  auto& offers = message.peer->offers;
+  const auto listed = offers.find(message.remote_id);
+  if (listed != offers.end() && listed->second == &message) offers.erase(listed);
 }
 
 void Messenger::handle_offer(Peer& peer, const PacketHeader& header,
@@ -304,17 +340,21 @@ void Messenger::piece_landed(Request& request, std::size_t bytes) noexcept {
 }
 
 void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
-  // Found nowhere: granted meanwhile, and the sender answers the grant with `revoked`.
-  drop_unmatched([&](const Unexpected& message) {
-    return message.peer == &peer && message.state == UnexpectedState::offered &&
-           message.remote_id == header.id;
-  });
+  const auto found = peer.offers.find(header.id);
+  // Granted meanwhile, or about to be: the sender answers the grant with `revoked`.
+  if (found == peer.offers.end()) return;
+  Unexpected& offer = *found->second;
+  matcher_.take(offer);
+  dispose(offer);
 }
 
 // Our grant came too late: the receive goes back to its place and waits for another message.
 void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept {
   Request* request = ids_.find(header.id);
   if (request == nullptr || request->peer != &peer || request->state != RequestState::moving) return;
+  // A peer that has our grant cannot find it in our outbox.
+  if (base::IntrusiveList<Request, OutboxTag>::is_linked(*request))
+    return violate(peer, "an answer to a grant that has not left");
   ids_.remove(std::exchange(request->id, 0));
   if (request->ending.failed()) return complete(*request, {});
   request->state = RequestState::posted;
@@ -365,6 +405,7 @@ void Messenger::drop_unmatched(const std::function<bool(const Unexpected&)>& whi
 }
 
 void Messenger::dispose(Unexpected& message) noexcept {
+  unlist_offer(message);
   if (message.payload != nullptr && !message.is_small())
     buffers_.give(message.payload, message.message_bytes);
   messages_.destroy(&message);

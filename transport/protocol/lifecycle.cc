@@ -45,11 +45,12 @@ Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
 Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept {
   Request* request = new_receive(spec);
   if (request == nullptr) return {Code::exhausted};
-  message.held = false;
-  if (message.state == UnexpectedState::offered && message.peer->endpoint == nullptr) {
+  const bool is_lost = message.state == UnexpectedState::offered && message.peer->endpoint == nullptr;
+  const bool is_aborted = abort_record(message.envelope.context) != nullptr;
+  if (is_lost || is_aborted) {
     request->peer = message.peer;
-    const Status reason = message.peer->reason;
-    dispose(message);
+    const Status reason = is_aborted ? Status(Code::aborted) : message.peer->reason;
+    drop(message);
     complete(*request, reason);
   } else {
     take_arrival(*request, message);
@@ -58,9 +59,10 @@ Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noe
 }
 
 void Messenger::put_back(Unexpected& message) noexcept {
-  message.held = false;
-  const bool is_lost = message.state == UnexpectedState::offered && message.peer->endpoint == nullptr;
+  const bool is_offer = message.state == UnexpectedState::offered;
+  const bool is_lost = is_offer && message.peer->endpoint == nullptr;
   if (is_lost || abort_record(message.envelope.context) != nullptr) return drop(message);
+  if (is_offer && !list_offer(message)) return dispose(message);
   if (PostedReceive* posted = matcher_.put_back(message); posted != nullptr)
     take_arrival(static_cast<Request&>(*posted), message);
 }
@@ -97,7 +99,10 @@ void Messenger::complete(Request& request, Status status) noexcept {
   if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
   base::IntrusiveList<Request, LiveTag>::remove(request);
   --live_count_;
-  if (request.kind == RequestKind::send) --live_send_count_;
+  if (request.kind == RequestKind::send) {
+    --live_send_count_;
+    --request.peer->live_sends;
+  }
   if (request.peer != nullptr && request.peer->told_about == &request) {
     request.peer->told_about = nullptr;
     request.peer->resume_wanted = unsettled_ = true;
@@ -275,9 +280,11 @@ void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noex
   }
   if (is_failure) fail_any_source(status, peer);
   // Offers of a process that is gone lead nowhere.
-  drop_unmatched([&](const Unexpected& message) {
-    return message.peer == &peer && message.state == UnexpectedState::offered;
-  });
+  while (!peer.offers.empty()) {
+    Unexpected& offer = *peer.offers.begin()->second;
+    matcher_.take(offer);
+    dispose(offer);
+  }
 }
 
 void Messenger::fail_any_source(Status status, Peer& peer) noexcept {

@@ -79,7 +79,7 @@ Unexpected* Messenger::peek(const Pattern& pattern) noexcept {
 
 void Messenger::hold(Unexpected& message) noexcept {
   matcher_.take(message);
-  message.held = true;
+  unlist_offer(message);
 }
 
 void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit) {

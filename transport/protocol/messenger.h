@@ -203,6 +203,10 @@ class Messenger final : public PacketSink {
   base::Status describe_match(Request& request, Peer& peer, const Envelope& envelope, std::uint8_t type_code,
                               std::size_t message_bytes) const noexcept;
   void owe(Peer& peer, std::size_t payload_bytes) noexcept;
+  bool take_credit(Peer& peer, const PacketHeader& header) noexcept;
+  bool hold_window(Peer& peer, std::size_t payload_bytes) noexcept;
+  bool list_offer(Unexpected& offer) noexcept;
+  void unlist_offer(const Unexpected& message) noexcept;
   void dispose(Unexpected& message) noexcept;
   void drop(Unexpected& message) noexcept;
   void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;

@@ -38,9 +38,11 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
     }
   }
 
+  if (peer.live_sends >= max_envelopes) return {Code::exhausted};
   Request* request = new_request(RequestKind::send);
   if (request == nullptr) return {Code::exhausted};
   request->peer = &peer;
+  ++peer.live_sends;
   request->envelope = {spec.context, options_.self, spec.tag};
   request->type_code = spec.type_code;
   request->data = const_cast<std::byte*>(spec.data);  // a send only reads it
@@ -72,7 +74,7 @@ bool Messenger::transmit(Peer& peer, PacketHeader header, const std::byte* paylo
   header.credits = static_cast<std::uint16_t>(peer.owed_units);
   outcome = peer.endpoint->try_send(header, {payload, header.payload_bytes}, done, urgency);
   if (outcome.ok() || outcome.code() == Code::in_progress) {
-    peer.owed_units = 0;
+    peer.held_units -= std::exchange(peer.owed_units, 0);
     return true;
   }
   set_blocked(peer, true);

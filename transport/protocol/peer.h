@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "transport/base/intrusive_list.h"
@@ -51,13 +52,17 @@ struct Peer {
   std::optional<std::uint32_t> goodbye_culprit;
 
   std::int32_t credit_units = eager_window_units;  // what we may still send as eager
-  std::int32_t owed_units = 0;                     // what we have to hand back
+  std::int32_t held_units = 0;                     // what the peer may not send as eager,
+  std::int32_t owed_units = 0;                     // ... and of this, what we have to hand back
 
   base::IntrusiveList<Request, OutboxTag> outbox;   // in order; before any piece of a stream
   base::IntrusiveList<Request, StreamTag> streams;  // granted sends
   std::vector<std::uint32_t> abort_contexts;        // aborts to tell, oldest first
   std::vector<std::uint32_t> revoke_ids;            // offers to take back
   std::vector<std::uint32_t> revoked_ids;           // late grants to answer
+
+  std::size_t live_sends = 0;                             // ours to this peer that have not ended
+  std::unordered_map<std::uint32_t, Unexpected*> offers;  // unmatched ones of this peer, by its number
 
   // The packet whose payload is landing: straight in a receive's buffer, else in a buffer of the pool.
   Request* landing_request = nullptr;

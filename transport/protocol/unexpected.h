@@ -15,11 +15,11 @@ enum class UnexpectedState : std::uint8_t {
   landed,   // eager, its payload is here
 };
 
-// A message that came before its receive. Owned by Messenger's pool: in the matcher, or held by a probe.
+// A message that came before its receive. Owned by Messenger's pool: in the matcher, or held by a probe; an
+// offer in the matcher is also listed in its peer.
 struct Unexpected : Arrival {
   Peer* peer = nullptr;
   UnexpectedState state = UnexpectedState::landed;
-  bool held = false;  // taken out by a probe
   std::uint8_t type_code = untyped;
   std::uint32_t remote_id = 0;  // offered: the sender's request
   std::size_t message_bytes = 0;

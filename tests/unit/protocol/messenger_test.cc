@@ -255,6 +255,27 @@ TEST(Messenger, ASendIntoADeadLinkEndsWithTheLinksReason) {
   world.messengers[1]->release(*sent.request);
 }
 
+TEST(Messenger, MoreSendsThanEnvelopesAreRefusedAndTheRestArrives) {
+  WorldOfMessengers world(2);
+  const std::vector<std::byte> empty;
+  std::vector<Request*> sent;
+  for (std::size_t i = 0; i < max_envelopes; ++i) sent.push_back(world.send(0, 1, 1, empty, true).request);
+  EXPECT_EQ(world.send(0, 1, 1, empty, true).status.code(), Code::exhausted);
+  world.settle();
+  EXPECT_EQ(world.messengers[1]->peer(0).offers.size(), max_envelopes);
+  for (std::size_t i = 0; i < max_envelopes; i += 2)  // the newer ones first: each is found at once
+    world.messengers[0]->cancel(*sent[max_envelopes - 1 - i], Code::cancelled);
+  world.settle();
+  EXPECT_EQ(world.messengers[1]->peer(0).offers.size(), max_envelopes / 2);
+  for (std::size_t i = 0; i < max_envelopes / 2; ++i) {
+    std::vector<std::byte> in;
+    world.messengers[1]->release(world.receive(1, 0, 1, in));
+  }
+  world.settle();
+  EXPECT_EQ(world.messengers[0]->live_requests(), 0U);
+  for (Request* request : sent) world.messengers[0]->release(*request);
+}
+
 TEST(Messenger, AGoodbyeNamesTheRootCause) {
   WorldOfMessengers world(3);
   auto in = bytes(eager, 0);

@@ -1,0 +1,114 @@
+// A peer that has proved to know the secret and then breaks the protocol: its link ends, nothing else does.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+namespace {
+
+using base::Code;
+
+// A link whose other end is the test.
+class ForgedLink final : public Endpoint {
+ public:
+  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef, Completion*,
+                        Urgency) noexcept override {
+    if (refuses) return Code::again;
+    sent.push_back(header);
+    return {};
+  }
+  [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 8192; }
+  [[nodiscard]] bool drained() const noexcept override { return true; }
+  void close() noexcept override { closed = true; }
+
+  bool refuses = false;
+  bool closed = false;
+  std::vector<PacketHeader> sent;
+};
+
+class HostilePeer : public testing::Test {
+ protected:
+  HostilePeer() { messenger_.on_link(1, link_); }
+  ~HostilePeer() override { messenger_.on_closed(link_, Code::closed); }
+
+  void say(PacketKind kind, std::uint32_t id = 0, std::size_t message_bytes = 0) {
+    PacketHeader header{.kind = kind};
+    header.id = id;
+    header.message_bytes = message_bytes;
+    messenger_.on_packet(link_, header, {});
+  }
+  Request& receive() {
+    ReceiveSpec spec;
+    spec.pattern = {0, 1, 0};
+    spec.data = buffer_.data();
+    spec.capacity_bytes = buffer_.size();
+    spec.timeout = std::chrono::hours(1);
+    return *messenger_.receive(spec).request;
+  }
+
+  ForgedLink link_;
+  Messenger messenger_{MessengerOptions{.self = 0, .peer_count = 2}};
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(200'000);
+};
+
+TEST_F(HostilePeer, MayNotRevokeBeforeOurGrantHasLeft) {
+  link_.refuses = true;
+  Request& request = receive();
+  say(PacketKind::offer, 7, 100'000);
+  ASSERT_EQ(request.state, RequestState::moving);
+  say(PacketKind::revoked, request.id);
+  EXPECT_TRUE(link_.closed);
+  EXPECT_EQ(request.state, RequestState::moving);
+  messenger_.on_closed(link_, Code::closed);
+  EXPECT_EQ(request.status.code(), Code::protocol_violation);
+  messenger_.release(request);
+}
+
+TEST_F(HostilePeer, MayNotHandOutCredit) {
+  PacketHeader header{.kind = PacketKind::credit};
+  header.credits = 1;
+  messenger_.on_packet(link_, header, {});
+  EXPECT_TRUE(link_.closed);
+}
+
+TEST_F(HostilePeer, MayNotSendWithoutCredit) {
+  std::vector<std::byte> payload(1000);
+  PacketHeader header{.kind = PacketKind::eager};
+  header.payload_bytes = 1000;
+  header.message_bytes = 1000;
+  int kept = 0;
+  for (; kept < 10'000 && !link_.closed; ++kept) messenger_.on_packet(link_, header, payload);
+  EXPECT_TRUE(link_.closed);
+  EXPECT_EQ(kept, eager_window_units + 1);
+}
+
+TEST_F(HostilePeer, MayNotOfferWithoutEnd) {
+  for (std::uint32_t id = 1; id <= max_envelopes; ++id) say(PacketKind::offer, id, 1);
+  EXPECT_FALSE(link_.closed);
+  say(PacketKind::offer, max_envelopes + 1, 1);
+  EXPECT_TRUE(link_.closed);
+}
+
+TEST_F(HostilePeer, MayNotOfferTheSameTwice) {
+  say(PacketKind::offer, 7, 1);
+  say(PacketKind::offer, 7, 1);
+  EXPECT_TRUE(link_.closed);
+}
+
+TEST_F(HostilePeer, NamesNothingByNumbersThatWereNotGiven) {
+  Request& request = receive();
+  for (const std::uint32_t id : {0U, 1U, 0xFFFFFFFFU}) {
+    say(PacketKind::grant, id, 100);
+    say(PacketKind::revoke, id);
+    say(PacketKind::revoked, id);
+    say(PacketKind::data, id);
+  }
+  EXPECT_EQ(request.state, RequestState::posted);
+  messenger_.cancel(request, Code::cancelled);
+  messenger_.release(request);
+}
+
+}  // namespace
+}  // namespace parley::transport
