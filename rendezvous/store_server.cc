@@ -10,6 +10,7 @@
 #include "rendezvous/store_text.h"
 #include "transport/base/deadline.h"
 #include "transport/base/log.h"
+#include "transport/base/threads.h"
 #include "transport/socket/identity.h"
 #include "transport/socket/reactor_context.h"
 #include "transport/socket/secret.h"
@@ -78,10 +79,10 @@ void StoreServer::start_thread() {
     throw;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(thread_.native_handle(), "parley-store");
 }
 
 void StoreServer::run() noexcept {
+  base::name_own_thread("store");
   while (!stopping_.load(std::memory_order_relaxed)) {
     try {
       turn();

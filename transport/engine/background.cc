@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "transport/base/log.h"
+#include "transport/base/threads.h"
 #include "transport/engine/engine.h"
 
 namespace parley::transport {
@@ -17,8 +18,8 @@ namespace {
 
 // Between two looks; overlap starts after two at most.
 constexpr auto look_period = std::chrono::microseconds(400);
-// Looks that find nothing pending before the thread parks: longer than the pause between two messages of a
-// busy program, so that it is not woken for each.
+// Looks that find nothing to do before the thread parks: longer than the pause between two messages of a busy
+// program, so that it is not woken for each.
 constexpr int quiet_looks = 50;
 constexpr auto longest_sleep = std::chrono::milliseconds(50);
 
@@ -66,7 +67,7 @@ bool Engine::on_background_thread() const noexcept {
 }
 
 void Engine::background_main() noexcept {
-  pthread_setname_np(pthread_self(), "parley");
+  base::name_own_thread("");
   std::uint64_t seen_polls = 0;
   int quiet_turns = 0;
   for (;;) {
@@ -75,7 +76,8 @@ void Engine::background_main() noexcept {
     background_parker_.park(state == Background::parked ? Deadline::never() : Deadline::after(look_period));
     lock_.lock();
     while (background_turn(seen_polls, quiet_turns)) {
-      release_briefly();
+      if (lock_.contended()) lock_.yield();
+      if (!deferred_.empty()) run_deferred_unlocked();
     }
     if (!asleep_) resign();
     lock_.unlock();
@@ -87,7 +89,9 @@ bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexce
   if (background_.load(std::memory_order_relaxed) != Background::watching) return false;
   const bool callers_poll = polling_ || std::exchange(seen_polls, polls_) != polls_;
   const bool pending = messenger_.live_requests() != 0 || !messenger_.drained();
-  quiet_turns = pending || callers_poll ? 0 : quiet_turns + 1;
+  // Whoever waits activates us again when it leaves something pending behind.
+  const bool quiet = polling_ || (!pending && !callers_poll);
+  quiet_turns = quiet ? quiet_turns + 1 : 0;
   if (quiet_turns >= quiet_looks) {
     quiet_turns = 0;
     background_.store(Background::parked, std::memory_order_relaxed);

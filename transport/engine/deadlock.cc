@@ -1,8 +1,13 @@
 // Two ranks that wait for each other, found and named.
 //
-// A rank whose only thread has waited `patience` for one peer tells that peer so. A rank that has been told
-// so by the very peer it waits for itself, and has waited as long, has a deadlock: neither message was sent,
-// for both sides have had seconds to see it. It ends its own operation and tells the peer to do the same.
+// A rank that has waited `patience` for one peer tells that peer so. A rank that has been told so by the very
+// peer it waits for itself, and has waited as long, has a deadlock: neither message was sent, for both sides
+// have had seconds to see it. It ends its own operation and tells the peer to do the same.
+//
+// A rank that may still be helped, by another thread of its program or by a completion function, says so;
+// then both sides only warn.
+#include "transport/base/log.h"
+#include "transport/base/threads.h"
 #include "transport/engine/engine.h"
 
 namespace parley::transport {
@@ -27,15 +32,30 @@ void Engine::look_for_deadlock(Watch& watch) noexcept {
   if (request.peer == nullptr || request.peer->number == options_.messenger.self || !is_unmatched(request))
     return;
   Peer& peer = *request.peer;
-  // Another thread of this rank may still do what the peer waits for.
-  if (census_.living() != 1) return;
   if (!watch.stall_told) {
-    messenger_.tell_stall(request);
+    messenger_.tell_stall(request, may_be_helped());
     watch.stall_told = watch.now;
   }
-  if (peer.told_us.valid && watch.now - peer.told_us.since >= settling &&
-      watch.now - *watch.stall_told >= settling)
-    messenger_.declare_deadlock(request);
+  const bool is_mutual = peer.told_us.valid && watch.now - peer.told_us.since >= settling &&
+                         watch.now - *watch.stall_told >= settling;
+  if (!is_mutual) return;
+  // Looked at again: a thread may have come since.
+  if (!peer.told_us.may_be_helped && !may_be_helped()) return messenger_.declare_deadlock(request);
+  if (std::exchange(watch.stall_warned, true)) return;
+  PARLEY_LOG(
+      warn, "p2p", "rank ", options_.messenger.self, " and rank ", peer.number,
+      " have waited for each other for ", patience.count(),
+      " s: a deadlock, unless another thread or a completion function does what one of them waits for");
+}
+
+// REQUIRES: the lock is held.
+bool Engine::may_be_helped() noexcept {
+  if (!deferred_.empty() || messenger_.has_completion_functions()) return true;
+  try {
+    return base::count_program_threads() > 1;
+  } catch (const std::exception&) {
+    return true;  // out of memory: not the time to be sure
+  }
 }
 
 }  // namespace parley::transport

@@ -45,10 +45,10 @@ Posted Engine::send(const SendSpec& spec, bool background) {
   return posted;
 }
 
-// A caller goes away. What its peers wait for may still be in a staging buffer or an outbox, because a link
-// was full; then somebody else moves it.
+// A caller goes away. Operations may be pending that nobody waits for; what its peers wait for may still be
+// in a staging buffer or an outbox, because a link was full. Then somebody else moves them.
 void Engine::leave_rest_to_background() noexcept {
-  bool rest = messenger_.is_blocked();
+  bool rest = messenger_.is_blocked() || (messenger_.live_requests() != 0 && waiters_.empty());
   for (const auto& transport : transports_) rest = rest || transport->unsent();
   if (!rest) return;
   activate_background();
@@ -101,10 +101,9 @@ void Engine::run_deferred() {
   event_loop_bell_.ring();  // the loop may have looked before they ran
 }
 
-// Lets contenders have the lock and deferred calls run. REQUIRES: the lock is held, and is again afterwards.
-void Engine::release_briefly() {
-  if (lock_.contended()) lock_.yield();
-  if (deferred_.empty()) return;
+// REQUIRES: the lock is held, and is again afterwards; the caller is not the poller, for a deferred function
+// may wait for something itself.
+void Engine::run_deferred_unlocked() {
   lock_.unlock();
   run_deferred();
   lock_.lock();

@@ -21,7 +21,6 @@
 #include "transport/engine/engine_lock.h"
 #include "transport/engine/event_loop_bell.h"
 #include "transport/engine/idle_policy.h"
-#include "transport/engine/thread_census.h"
 #include "transport/interface/transport.h"
 #include "transport/protocol/messenger.h"
 #include "transport/socket/reactor.h"
@@ -135,12 +134,9 @@ class Engine {
     base::Parker parker;
     bool for_any_event = false;  // waits for a condition that no request tells the end of
   };
-  class Held {  // the lock, and a seat in the census of threads
+  class Held {  // the lock; deferred functions run after it
    public:
-    explicit Held(Engine& engine) : engine_(engine) {
-      engine.census_.enter();
-      engine.lock_.lock();
-    }
+    explicit Held(Engine& engine) : engine_(engine) { engine.lock_.lock(); }
     ~Held() {
       const bool deferred = !engine_.deferred_.empty();
       engine_.lock_.unlock();
@@ -171,6 +167,7 @@ class Engine {
     base::Clock::time_point idle_since{};  // the same, since the last event
     base::Clock::time_point now{};
     std::optional<base::Clock::time_point> stall_told{};
+    bool stall_warned = false;
   };
 
   bool wait_for(WaitCondition condition, std::span<Request* const> requests,
@@ -193,8 +190,9 @@ class Engine {
   void resign() noexcept;
   void leave_rest_to_background() noexcept;
   void run_deferred();
-  void release_briefly();
+  void run_deferred_unlocked();
   void look_for_deadlock(Watch& watch) noexcept;
+  [[nodiscard]] bool may_be_helped() noexcept;
 
   void activate_background() noexcept;
   void stop_background() noexcept;
@@ -205,7 +203,6 @@ class Engine {
   const base::ForkGuard fork_guard_;
   socket::Reactor reactor_;
   EngineLock lock_;
-  ThreadCensus census_;
 
   // Below: under the lock.
   Messenger messenger_;

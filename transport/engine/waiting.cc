@@ -42,7 +42,11 @@ bool Engine::wait_for(WaitCondition condition, std::span<Request* const> request
   Watch watch{.requests = requests, .timeout = timeout, .idle = IdlePolicy(core_per_rank_)};
   bool holds = condition.holds();
   while (!holds) {
-    const bool in_time = polling_ ? park(watch) : poll_until(condition, watch);
+    bool in_time = true;
+    if (!deferred_.empty())
+      run_deferred_unlocked();
+    else
+      in_time = polling_ ? park(watch) : poll_until(condition, watch);
     holds = condition.holds();
     if (!in_time) break;
   }
@@ -52,7 +56,7 @@ bool Engine::wait_for(WaitCondition condition, std::span<Request* const> request
   return holds;
 }
 
-// The poller's loop. True: the condition may hold; false: timed out.
+// The poller's loop. True: the condition may hold, or there are functions to run; false: timed out.
 bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   polling_ = true;
   Endpoint* awaited = awaited_endpoint(watch.requests);
@@ -73,9 +77,9 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
     } else {
       in_time = rest(watch);
     }
-    if (lock_.contended() || !deferred_.empty()) release_briefly();
+    if (lock_.contended()) lock_.yield();
     // Others had the lock, or a deadline was looked at: what we wait for may have ended without an event.
-    if (condition.holds()) break;
+    if (condition.holds() || !deferred_.empty()) break;
     if (events == 0) awaited = awaited_endpoint(watch.requests);
   }
   polling_ = false;

@@ -49,7 +49,8 @@ enum class PacketKind : std::uint8_t {
 enum StallBits : std::uint32_t {
   stall_of_send = 1,
   stall_of_receive = 2,
-  stall_is_deadlock = 4,  // the receiver of this packet waits for its sender, too: neither will ever end
+  stall_is_deadlock = 4,    // the receiver of this packet waits for its sender, too: neither will ever end
+  stall_may_be_helped = 8,  // the sender may still do what the receiver waits for, on another thread
 };
 
 // In front of every packet on every transport: half a cache line, little endian, no padding.

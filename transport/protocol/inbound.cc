@@ -44,6 +44,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
     case PacketKind::stall:
       peer.told_us.valid = true;
       peer.told_us.is_send = (header.id & stall_of_send) != 0;
+      peer.told_us.may_be_helped = (header.id & stall_may_be_helped) != 0;
       peer.told_us.type_code = header.type_code;
       peer.told_us.envelope = {header.context, peer.number, header.tag};
       peer.told_us.message_bytes = header.message_bytes;

@@ -112,7 +112,7 @@ bool Messenger::is_alone() const noexcept {
   });
 }
 
-void Messenger::tell_stall(Request& request) noexcept {
+void Messenger::tell_stall(Request& request, bool may_be_helped) noexcept {
   Peer& peer = *request.peer;
   const bool is_send = request.kind == RequestKind::send;
   peer.stall = {.kind = PacketKind::stall, .type_code = request.type_code};
@@ -120,6 +120,7 @@ void Messenger::tell_stall(Request& request) noexcept {
   peer.stall.tag = is_send ? request.envelope.tag : request.pattern.tag;
   peer.stall.message_bytes = request.capacity_bytes;
   peer.stall.id = is_send ? stall_of_send : stall_of_receive;
+  if (may_be_helped) peer.stall.id |= stall_may_be_helped;
   peer.told_about = &request;
   peer.stall_wanted = unsettled_ = true;
   peer.resume_wanted = false;
@@ -131,6 +132,12 @@ void Messenger::declare_deadlock(Request& request) noexcept {
   request.peer->stall_wanted = true;
   if (request.peer->endpoint != nullptr && !request.peer->blocked) drive(*request.peer);
   cancel(request, Code::deadlocked);
+}
+
+bool Messenger::has_completion_functions() noexcept {
+  for (Request* request = live_.front(); request != nullptr; request = live_.next(*request))
+    if (request->on_done != nullptr) return true;
+  return false;
 }
 
 std::size_t Messenger::pump() noexcept {

@@ -139,7 +139,8 @@ class Messenger final : public PacketSink {
   void acknowledge_failures() noexcept;
 
   // Tells the peer of a pending request that we wait for it; that we no longer do is told by itself.
-  void tell_stall(Request& request) noexcept;
+  // `may_be_helped`: another thread of ours, or a completion function, may do what the peer waits for.
+  void tell_stall(Request& request, bool may_be_helped) noexcept;
   // Ends a request with `deadlocked`, and tells its peer, which waits for us, to do the same.
   void declare_deadlock(Request& request) noexcept;
 
@@ -151,6 +152,8 @@ class Messenger final : public PacketSink {
   [[nodiscard]] std::size_t live_sends() const noexcept { return live_send_count_; }
   // The first failure of a peer that acknowledge_failures() has not settled: the root cause of what follows.
   [[nodiscard]] const std::optional<Casualty>& casualty() const noexcept { return casualty_; }
+  // Whether the end of some operation is told to a function (Request::on_done).
+  [[nodiscard]] bool has_completion_functions() noexcept;
   // Unmatched messages of a context, oldest first, for error texts.
   void visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit);
   [[nodiscard]] const std::string& unreachable_reason(std::uint32_t number) const noexcept {

@@ -27,6 +27,7 @@ enum class PeerState : std::uint8_t {
 struct StallReport {
   bool valid = false;
   bool is_send = false;
+  bool may_be_helped = false;
   std::uint8_t type_code = untyped;
   Envelope envelope;  // context and tag; any_tag possible
   std::size_t message_bytes = 0;

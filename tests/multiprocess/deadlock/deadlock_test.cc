@@ -83,22 +83,47 @@ TEST(Deadlock, OfABarrierAndAReceiveNamesBoth) {
   EXPECT_EQ(code, 0);
 }
 
-// Another thread of rank 0 sends what rank 1 waits for, late: no deadlock.
-TEST(Deadlock, IsNoneWhileAnotherThreadMayHelp) {
-  const int code = run_ranks(2, [](int rank, int) {
+// Rank 0 waits; another thread of its program, which Parley has not met, sends late what rank 1 waits for.
+void help_by_a_thread(ProcessGroup& world) {
+  if (world.rank() == 1) {
+    expect_equal(world.recv<int>(0, {.tag = 1}), 10, "value");
+    world.send(11, 0, {.tag = 2});
+    return;
+  }
+  std::thread helper([&] {
+    std::this_thread::sleep_for(13s);
+    world.send(10, 1, {.tag = 1});
+  });
+  expect_equal(world.recv<int>(1, {.tag = 2}), 11, "value");
+  helper.join();
+}
+
+// Rank 2 waits; the function at the end of its receive from rank 4 sends late what rank 3 waits for.
+void help_by_a_function(ProcessGroup& world) {
+  if (world.rank() == 4) {
+    std::this_thread::sleep_for(13s);
+    return world.send(5, 2);
+  }
+  if (world.rank() == 3) {
+    expect_equal(world.recv<int>(2, {.tag = 1}), 10, "value");
+    return world.send(11, 2, {.tag = 2});
+  }
+  int from_4 = 0;
+  const int answer = 10;
+  Work sent;
+  Work received = world.irecv(from_4, 4);
+  received.then([&](const std::exception_ptr&) { sent = world.isend(answer, 3, {.tag = 1}); });
+  expect_equal(world.recv<int>(3, {.tag = 2}), 11, "value");
+  sent.wait();
+}
+
+TEST(Deadlock, IsNoneWhileSomebodyMayHelp) {
+  const int code = run_ranks(5, [](int rank, int) {
     ProcessGroup world = init();
-    if (rank == 1) {
-      expect_equal(world.recv<int>(0, {.tag = 1}), 10, "value");
-      world.send(11, 0, {.tag = 2});
-      return;
-    }
-    std::thread helper([&] {
-      (void)world.iprobe(1);  // makes itself known
-      std::this_thread::sleep_for(13s);
-      world.send(10, 1, {.tag = 1});
-    });
-    expect_equal(world.recv<int>(1, {.tag = 2}), 11, "value");
-    helper.join();
+    if (rank < 2)
+      help_by_a_thread(world);
+    else
+      help_by_a_function(world);
   });
   EXPECT_EQ(code, 0);
 }

@@ -163,6 +163,32 @@ TEST(Work, TheLastHandleMayBeDroppedByACompletionFunction) {
   });
 }
 
+// Not what such a function is for, but neither it nor the call it runs in may hang.
+TEST(Work, ACompletionFunctionThatWaitsIsServed) {
+  run_world(2, [](ProcessGroup& world) {
+    if (world.rank() == 1) {
+      world.send(std::int32_t{1}, 0, {.tag = 1});
+      EXPECT_EQ(world.recv<std::int32_t>(0, {.tag = 2}), 2);
+      world.send(std::int32_t{3}, 0, {.tag = 3});
+      world.send(std::int32_t{4}, 0, {.tag = 4});
+      return world.barrier();
+    }
+    std::int32_t first = 0;
+    Work work = world.irecv(first, 1, {.tag = 1});
+    std::atomic<int> inside{0};
+    work.then([&](const std::exception_ptr&) {
+      world.send(std::int32_t{2}, 1, {.tag = 2});
+      const auto received = world.recv<std::int32_t>(1, {.tag = 3});
+      EXPECT_THROW(world.recv<std::int32_t>(1, {.tag = 9, .timeout = 20ms}), TimeoutError);
+      inside = received;
+    });
+    EXPECT_EQ(world.recv<std::int32_t>(1, {.tag = 4}), 4);
+    work.wait();
+    while (inside != 3) std::this_thread::yield();
+    world.barrier();
+  });
+}
+
 TEST(Work, NothingToWaitFor) {
   std::vector<Work> none;
   wait_all(none);

@@ -9,7 +9,6 @@
 
 #include "transport/engine/engine_lock.h"
 #include "transport/engine/idle_policy.h"
-#include "transport/engine/thread_census.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/inproc_transport.h"
 
@@ -67,21 +66,6 @@ TEST(EngineLock, ExcludesAndLetsContendersIn) {
   stop = true;
   poller.join();
   EXPECT_GE(counter, 6000);
-}
-
-TEST(ThreadCensus, CountsThreadsWhileTheyLive) {
-  ThreadCensus census;
-  ThreadCensus other;
-  census.enter();
-  other.enter();
-  census.enter();
-  EXPECT_EQ(census.living(), 1U);
-  std::thread([&] {
-    census.enter();
-    EXPECT_EQ(census.living(), 2U);
-  }).join();
-  EXPECT_EQ(census.living(), 1U);
-  EXPECT_EQ(other.living(), 1U);
 }
 
 // Two engines linked within the process.

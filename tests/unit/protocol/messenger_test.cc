@@ -206,7 +206,7 @@ TEST(Messenger, ADeadlockTakesBothMessagesBackBeforeAnythingElseIsSent) {
   Request* sent[2];
   for (std::uint32_t rank = 0; rank < 2; ++rank)
     sent[rank] = world.send(rank, 1 - rank, 1, out, true).request;
-  for (std::uint32_t rank = 0; rank < 2; ++rank) world.messengers[rank]->tell_stall(*sent[rank]);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) world.messengers[rank]->tell_stall(*sent[rank], false);
   world.settle();
   world.messengers[0]->declare_deadlock(*sent[0]);
   while (sent[1]->state != RequestState::done) world.progress(1);
