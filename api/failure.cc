@@ -188,6 +188,14 @@ std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& 
       return make<PeerDiedError>(concat(what, " failed: ", culprit, " died", cause), details);
     case Code::peer_left:
       return make<PeerLeftError>(concat(what, " failed: ", culprit, " has left the group"), details);
+    case Code::given_up:
+      return make<LinkLostError>(
+          concat(what, " failed: ", facts.culprit == world.rank ? "this rank" : culprit,
+                 " gave up the link when an operation timed out in mid-transfer"),
+          details);
+    case Code::protocol_violation:
+      return make<LinkLostError>(
+          concat(what, " failed: the link was closed, because ", culprit, " broke the protocol"), details);
     case Code::unreachable:
     case Code::refused: return make<InitError>(what + " failed: no link" + extra, details);
     case Code::aborted:

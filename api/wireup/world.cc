@@ -45,10 +45,8 @@ std::shared_ptr<World> share(std::unique_ptr<World> world) {
 
 void World::leave(std::chrono::nanoseconds linger) {
   if (engine == nullptr) return;
-  const auto culprit = engine->inspect([](const transport::Messenger& messenger) {
-    const auto& casualty = messenger.casualty();
-    return casualty ? std::optional(casualty->culprit) : std::nullopt;
-  });
+  const auto culprit =
+      engine->inspect([](const transport::Messenger& messenger) { return messenger.dead_process(); });
   const auto deadline = base::Deadline::after(linger);
   // Whoever serves the store stays until the others have left: they may still need it.
   const auto undelivered = engine->leave(culprit, store_server != nullptr && complete, linger);

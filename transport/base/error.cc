@@ -13,6 +13,7 @@ UsageError::~UsageError() = default;
 TimeoutError::~TimeoutError() = default;
 PeerDiedError::~PeerDiedError() = default;
 PeerLeftError::~PeerLeftError() = default;
+LinkLostError::~LinkLostError() = default;
 TruncationError::~TruncationError() = default;
 MismatchError::~MismatchError() = default;
 DeadlockError::~DeadlockError() = default;

@@ -20,6 +20,7 @@ const char* to_string(Code code) noexcept {
     case Code::peer_left: return "peer left";
     case Code::unreachable: return "unreachable";
     case Code::refused: return "refused";
+    case Code::given_up: return "link given up";
     case Code::protocol_violation: return "protocol violation";
     case Code::io_error: return "i/o error";
     case Code::aborted: return "aborted";

@@ -41,8 +41,14 @@ enum class PacketKind : std::uint8_t {
   // The last `stall` no longer holds.
   resume = 10,
   // The sender leaves, nothing follows. id: 0 in good order, else 1 + the number of the process whose failure
-  // made it leave.
+  // made it leave; tag: a Farewell.
   goodbye = 11,
+};
+
+// PacketHeader::tag of a `goodbye`.
+enum class Farewell : std::int64_t {
+  leaving = 0,
+  giving_up = 1,  // this link only: an operation's deadline passed in the middle of its transfer
 };
 
 // PacketHeader::id of a `stall`.

@@ -374,7 +374,9 @@ void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept 
 void Messenger::handle_goodbye(Peer& peer, const PacketHeader& header) noexcept {
   peer.state = PeerState::left;
   const bool names_culprit = header.id != 0 && header.id - 1 < peers_.size();
-  if (names_culprit)
+  if (static_cast<Farewell>(header.tag) == Farewell::giving_up)
+    fail_peer(peer, Code::given_up, peer.number);
+  else if (names_culprit)
     fail_peer(peer, Code::peer_died, header.id - 1);
   else
     fail_peer(peer, Code::peer_left, peer.number);

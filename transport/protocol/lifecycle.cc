@@ -1,6 +1,5 @@
 // How Messenger's receives begin, and how every request ends.
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "transport/base/log.h"
@@ -165,12 +164,25 @@ void Messenger::settle() noexcept {
   for (auto& peer : peers_) {
     if (peer->endpoint == nullptr) continue;
     if (std::exchange(peer->close_wanted, false)) {
-      peer->close_reason = {Code::io_error, ECONNABORTED};
-      peer->endpoint->close();
+      give_up(*peer);
     } else if (!peer->blocked) {
       drive(*peer);
     }
   }
+}
+
+// Closes a link that still uses the buffer of an operation that has ended, and tells the peer why, if a
+// packet can still be sent.
+void Messenger::give_up(Peer& peer) noexcept {
+  if (!peer.blocked && !peer.goodbye_sent) {
+    PacketHeader header{.kind = PacketKind::goodbye};
+    header.tag = static_cast<std::int64_t>(Farewell::giving_up);
+    Status outcome;
+    peer.goodbye_sent = transmit(peer, header, nullptr, nullptr, Endpoint::Urgency::now, outcome);
+  }
+  peer.culprit = options_.self;
+  peer.close_reason = Code::given_up;
+  peer.endpoint->close();
 }
 
 void Messenger::expire(Request& request) noexcept {

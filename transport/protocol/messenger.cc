@@ -64,6 +64,11 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   fail_peer(*peer, reason, peer->culprit);
 }
 
+std::optional<std::uint32_t> Messenger::dead_process() const noexcept {
+  if (!casualty_ || peers_[casualty_->peer]->reason.code() != Code::peer_died) return std::nullopt;
+  return casualty_->culprit;
+}
+
 void Messenger::acknowledge_failures() noexcept {
   casualty_.reset();
 }

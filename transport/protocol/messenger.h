@@ -152,6 +152,8 @@ class Messenger final : public PacketSink {
   [[nodiscard]] std::size_t live_sends() const noexcept { return live_send_count_; }
   // The first failure of a peer that acknowledge_failures() has not settled: the root cause of what follows.
   [[nodiscard]] const std::optional<Casualty>& casualty() const noexcept { return casualty_; }
+  // The process whose death is that failure, if it is one: the root cause to say goodbye with.
+  [[nodiscard]] std::optional<std::uint32_t> dead_process() const noexcept;
   // Whether the end of some operation is told to a function (Request::on_done).
   [[nodiscard]] bool has_completion_functions() noexcept;
   // Unmatched messages of a context, oldest first, for error texts.
@@ -224,6 +226,7 @@ class Messenger final : public PacketSink {
   bool try_end(Request& request, base::Status reason) noexcept;
   void withdraw(Request& request) noexcept;
   void settle() noexcept;
+  void give_up(Peer& peer) noexcept;
   void end_when_safe(Request& request, base::Status status) noexcept;
   void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
   void fail_any_source(base::Status status, Peer& peer) noexcept;

@@ -151,6 +151,60 @@ TEST(AnySource, FailsOnceAndWorksAgainWhenTheFailureIsAcknowledged) {
   EXPECT_EQ(*passed, 3);
 }
 
+// Stops and continues a process in turns, as it is told; a process of its own.
+enum class Turn : int { stop, cont, end };
+void stop_in_turns(pid_t process, std::atomic<Turn>& turn) {
+  while (turn != Turn::end) {
+    std::this_thread::sleep_for(5ms);  // into the middle of something
+    kill(process, SIGSTOP);
+    while (turn == Turn::stop) std::this_thread::sleep_for(1ms);
+    kill(process, SIGCONT);
+    while (turn == Turn::cont) std::this_thread::sleep_for(1ms);
+  }
+}
+
+// Rank 1 stops in the middle of a message, and rank 0 does not wait for the rest: their link is lost, and
+// nobody is said to have died.
+TEST(Stopped, ADeadlineInMidTransferNamesNobodyDead) {
+  const SharedPage<std::atomic<Turn>> turn;
+  const int code = run_ranks(3, [&](int rank, int) {
+    ProcessGroup world = init();
+    std::vector<std::uint8_t> data(std::size_t{64} << 20);
+    world.barrier();
+    if (rank == 1) {
+      const pid_t stopped = getpid();
+      if (fork() == 0) {
+        stop_in_turns(stopped, *turn);
+        _exit(0);
+      }
+      const auto error = expect_throws<LinkLostError>([&] {
+        for (;;) world.send(data, 0);
+      });
+      expect_equal(error.details().culprit, 0, "who closed it");
+      expect_throws<LinkLostError>([&] { world.recv<int>(0); });
+    } else if (rank == 0) {
+      const auto error = expect_throws<LinkLostError>([&] {
+        for (;;) {
+          expect_throws<TimeoutError>([&] {
+            for (;;) world.recv(data, 1, {.timeout = 300ms});
+          });
+          *turn = Turn::cont;
+          world.recv(data, 1);  // goes well if rank 1 was stopped between two messages: again
+          *turn = Turn::stop;
+        }
+      });
+      expect_equal(error.details().culprit, 0, "who closed it");
+      *turn = Turn::end;
+    }
+    // Rank 2 has lost nothing.
+    if (rank == 2)
+      for (const int other : {0, 1}) expect_equal(world.recv<int>(other), other, "value");
+    else
+      world.send(rank, 2);
+  });
+  EXPECT_EQ(code, 0);
+}
+
 // A stopped process is not a dead one.
 TEST(Stopped, AProcessThatStopsFor2SecondsRaisesNothing) {
   const SharedPage<std::atomic<int>> stopped_pid;

@@ -66,6 +66,39 @@ TEST_F(HostilePeer, MayNotRevokeBeforeOurGrantHasLeft) {
   messenger_.release(request);
 }
 
+TEST_F(HostilePeer, WhoStopsInTheMiddleOfATransferLosesItsLinkAndIsTold) {
+  Request& request = receive();
+  const auto begin = std::chrono::steady_clock::now();
+  messenger_.tick(begin);
+  PacketHeader header{.kind = PacketKind::eager};
+  header.payload_bytes = 10'000;
+  header.message_bytes = 10'000;
+  messenger_.on_header(link_, header);
+  ASSERT_EQ(request.state, RequestState::moving);
+  messenger_.tick(begin + std::chrono::hours(2));
+  EXPECT_TRUE(link_.closed);
+  ASSERT_FALSE(link_.sent.empty());
+  EXPECT_EQ(link_.sent.back().kind, PacketKind::goodbye);
+  EXPECT_EQ(link_.sent.back().tag, static_cast<std::int64_t>(Farewell::giving_up));
+  messenger_.on_closed(link_, Code::closed);
+  EXPECT_EQ(request.status.code(), Code::timed_out);
+  EXPECT_EQ(messenger_.peer(1).reason.code(), Code::given_up);
+  EXPECT_EQ(messenger_.peer(1).culprit, 0U);
+  EXPECT_EQ(messenger_.dead_process(), std::nullopt) << "nobody has died";
+  messenger_.release(request);
+}
+
+TEST_F(HostilePeer, ThatGivesUpItsLinkIsNotDead) {
+  Request& request = receive();
+  PacketHeader header{.kind = PacketKind::goodbye};
+  header.tag = static_cast<std::int64_t>(Farewell::giving_up);
+  messenger_.on_packet(link_, header, {});
+  EXPECT_EQ(request.status.code(), Code::given_up);
+  EXPECT_EQ(messenger_.peer(1).culprit, 1U);
+  EXPECT_EQ(messenger_.dead_process(), std::nullopt);
+  messenger_.release(request);
+}
+
 TEST_F(HostilePeer, MayNotHandOutCredit) {
   PacketHeader header{.kind = PacketKind::credit};
   header.credits = 1;

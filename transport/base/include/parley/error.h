@@ -66,6 +66,14 @@ class PARLEY_API PeerLeftError : public Error {
   ~PeerLeftError() override;
 };
 
+// The link to a process that lives was closed by one side: an operation's deadline passed in the middle of its
+// transfer, or the peer broke the protocol. `culprit` closed it.
+class PARLEY_API LinkLostError : public Error {
+ public:
+  using Error::Error;
+  ~LinkLostError() override;
+};
+
 // The message was longer than the receive buffer. Both sizes are given; the link stays usable.
 class PARLEY_API TruncationError : public Error {
  public:
