@@ -33,14 +33,15 @@ void Engine::look_for_deadlock(Watch& watch) noexcept {
     return;
   Peer& peer = *request.peer;
   if (!watch.stall_told) {
-    messenger_.tell_stall(request, may_be_helped());
+    // For this wait once and for all: a helper that has gone may have done its part a moment ago.
+    watch.may_be_helped = may_be_helped();
+    messenger_.tell_stall(request, watch.may_be_helped);
     watch.stall_told = watch.now;
   }
   const bool is_mutual = peer.told_us.valid && watch.now - peer.told_us.since >= settling &&
                          watch.now - *watch.stall_told >= settling;
   if (!is_mutual) return;
-  // Looked at again: a thread may have come since.
-  if (!peer.told_us.may_be_helped && !may_be_helped()) return messenger_.declare_deadlock(request);
+  if (!peer.told_us.may_be_helped && !watch.may_be_helped) return messenger_.declare_deadlock(request);
   if (std::exchange(watch.stall_warned, true)) return;
   PARLEY_LOG(
       warn, "p2p", "rank ", options_.messenger.self, " and rank ", peer.number,

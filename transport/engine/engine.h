@@ -167,6 +167,7 @@ class Engine {
     base::Clock::time_point idle_since{};  // the same, since the last event
     base::Clock::time_point now{};
     std::optional<base::Clock::time_point> stall_told{};
+    bool may_be_helped = false;  // when that was told
     bool stall_warned = false;
   };
 
