@@ -1,9 +1,9 @@
 #include <parley/error.h>
 #include <parley/init.h>
 
-#include <mutex>
 #include <utility>
 
+#include "api/current_world.h"
 #include "api/group_state.h"
 #include "api/wireup/wireup.h"
 #include "transport/base/env.h"
@@ -14,31 +14,6 @@ namespace {
 
 constexpr auto default_timeout = std::chrono::minutes(30);
 constexpr auto default_init_timeout = std::chrono::minutes(5);
-
-// The process's world: handles own it, this only knows it. At the end of the process it leaves, if handles
-// that are never destroyed (in statics, after exit()) still hold it.
-struct Current {
-  std::mutex mutex;
-  std::weak_ptr<detail::GroupState> group;
-
-  std::shared_ptr<detail::GroupState> alive() {
-    auto state = group.lock();
-    // relaxed: under the mutex.
-    return state != nullptr && !state->destroyed.load(std::memory_order_relaxed) ? state : nullptr;
-  }
-  void leave() noexcept {
-    const auto state = alive();
-    if (state == nullptr || state->world->engine->in_forked_child()) return;
-    state->destroyed.store(true, std::memory_order_relaxed);
-    state->world->leave(wireup::default_linger);
-  }
-  ~Current() { leave(); }
-};
-
-Current& current() {
-  static Current instance;
-  return instance;
-}
 
 wireup::WireupOptions resolve(const InitOptions& options) {
   wireup::WireupOptions result;
@@ -68,16 +43,21 @@ wireup::WireupOptions resolve(const InitOptions& options) {
 }  // namespace
 
 ProcessGroup init(const InitOptions& options) {
-  const std::lock_guard lock(current().mutex);
-  if (current().alive() != nullptr) throw UsageError("init() was called twice: call parley::destroy() first");
-  base::warn_about_unknown_variables();
-  const wireup::WireupOptions resolved = resolve(options);
-  if (resolved.place.alone)
-    PARLEY_LOG(info, "init", "none of MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE is set: a world of one");
-  auto state = std::make_shared<detail::GroupState>();
-  state->world = wireup::share(wireup::wire_up(resolved));
-  current().group = state;
-  return detail::GroupAccess::make(std::move(state));
+  auto& current = detail::CurrentWorld::instance();
+  current.begin_joining();
+  try {
+    base::warn_about_unknown_variables();
+    const wireup::WireupOptions resolved = resolve(options);
+    if (resolved.place.alone)
+      PARLEY_LOG(info, "init", "none of MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE is set: a world of one");
+    auto state = std::make_shared<detail::GroupState>();
+    state->world = wireup::share(wireup::wire_up(resolved));
+    current.joined(state);
+    return detail::GroupAccess::make(std::move(state));
+  } catch (...) {
+    current.joining_failed();
+    throw;
+  }
 }
 
 ProcessGroup init(const std::string& method) {
@@ -85,13 +65,11 @@ ProcessGroup init(const std::string& method) {
 }
 
 bool is_initialized() noexcept {
-  const std::lock_guard lock(current().mutex);
-  return current().alive() != nullptr;
+  return detail::CurrentWorld::instance().exists();
 }
 
 void destroy() {
-  const std::lock_guard lock(current().mutex);
-  current().leave();
+  detail::CurrentWorld::instance().leave();
 }
 
 }  // namespace parley

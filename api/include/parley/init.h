@@ -30,16 +30,20 @@ struct InitOptions {
 };
 
 // Joins the world and returns it. Blocks until all ranks are connected; names the missing ones every 10 s and
-// in the InitError at the deadline. A second call before destroy() is a UsageError. Thread-safety: init and
-// destroy from one thread at a time.
+// in the InitError at the deadline. A process is in one world at a time: a call while there is one, while
+// another thread is in init(), or before a destroy() has returned is a UsageError. In a forked child of a
+// process that had a world it is a ForkedError. Thread-safety: safe.
 PARLEY_API ProcessGroup init(const InitOptions& options);
 PARLEY_API ProcessGroup init(const std::string& method = "env://");
 
+// Whether there is a world: from the return of init() until destroy() is called or the last handle is gone.
+// Never blocks; false in a forked child. Thread-safety: safe, also in a completion function.
 [[nodiscard]] PARLEY_API bool is_initialized() noexcept;
 
 // Leaves the world: delivers what was sent, says goodbye, closes every link. Handles of the world throw
-// UsageError from now on; init() may be called again. Does nothing when there is no world. The last handle's
-// destruction, or the end of the process, does the same.
+// UsageError from now on; init() may be called again when this has returned. Does nothing when there is no
+// world, when another thread (or the caller of this completion function) is leaving it already, and in a
+// forked child. The last handle's destruction, or the end of the process, does the same. Thread-safety: safe.
 PARLEY_API void destroy();
 
 }  // namespace parley

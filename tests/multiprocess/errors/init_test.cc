@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
+#include <future>
 #include <span>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tests/multiprocess/support/own_store.h"
@@ -19,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Every rank hears from every other, and all are on this host.
-void expect_works(ProcessGroup& world) {
+void expect_works(ProcessGroup world) {
   expect_equal(world.local_rank(), world.rank(), "local rank");
   for (int other = 0; other < world.size(); ++other) {
     int got = -1;
@@ -53,6 +58,85 @@ TEST(Init, WorksAgainAfterDestroy) {
       }             // else the last handle does it
     }
     expect(!is_initialized(), "no world at the end");
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// destroy() ends what is pending and so runs its completion functions.
+TEST(Init, ACompletionFunctionMayAskForTheWorldThatIsBeingLeft) {
+  const int code = run_ranks(1, [](int, int) {
+    ProcessGroup world = init();
+    std::string told;
+    int value = 0;
+    Work pending = world.irecv(value, 0);
+    pending.then([&](std::exception_ptr) {
+      told = is_initialized() ? "a world" : "no world";
+      destroy();  // does nothing
+      try {
+        init();
+      } catch (const UsageError& error) {
+        told += std::string(", ") + error.what();
+      }
+    });
+    destroy();
+    expect_contains(told, "no world, init() was called before destroy() had returned");
+    world = init();
+    expect_works(world);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// The lock below is_initialized() is free while a thread joins or leaves, which may last long.
+TEST(Init, OtherThreadsAreNotHeldUpWhileAWorldIsLeft) {
+  const int code = run_ranks(1, [](int, int) {
+    ProcessGroup world = init();
+    std::promise<void> leaving, asked;
+    std::thread other([&] {
+      leaving.get_future().wait();
+      expect(!is_initialized(), "no world");
+      destroy();  // another thread is at it
+      expect_contains(expect_throws<UsageError>([] { init(); }).what(), "before destroy() had returned");
+      asked.set_value();
+    });
+    int value = 0;
+    std::future_status answer{};
+    Work pending = world.irecv(value, 0);
+    pending.then([&](std::exception_ptr) {
+      leaving.set_value();
+      answer = asked.get_future().wait_for(20s * slowness());
+    });
+    destroy();
+    other.join();
+    expect(answer == std::future_status::ready, "the other thread got its answers while the world was left");
+    expect_works(world = init());
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Init, AThreadThatJoinsHoldsUpNobodyAndIsAlone) {
+  const std::string address = free_address();
+  const int code = run_ranks(1, [&](int, int) {
+    forget_environment();
+    const std::string_view refusal = "the first call has not returned yet";
+    const auto refused = [&](const InitOptions& options) {
+      return std::string_view(expect_throws<Error>([&] { init(options); }).what()).find(refusal) !=
+             std::string_view::npos;
+    };
+    std::atomic<bool> over{false};
+    std::thread joining([&] {
+      // Rank 1 never comes.
+      const InitOptions options{.method = address, .rank = 0, .world_size = 2, .init_timeout = 2s};
+      while (refused(options)) continue;  // by the calls below
+      over = true;
+    });
+    bool told = false;
+    while (!told && !over) {
+      expect(!is_initialized(), "no world");
+      told = refused({.method = "none"});
+    }
+    joining.join();
+    expect(told, "refused while the other thread was joining");
+    expect_works(init());
   });
   EXPECT_EQ(code, 0);
 }
