@@ -156,7 +156,9 @@ std::optional<std::size_t> gather(std::span<Work> works, std::span<Request*> req
 std::optional<std::size_t> ended_among(std::span<Work> works) {
   for (std::size_t i = 0; i < works.size(); ++i) {
     Operation* operation = detail::WorkAccess::operation(works[i]);
-    if (operation == nullptr || has_ended(*operation)) return i;
+    if (operation == nullptr) return i;
+    detail::require_own_process(*operation->world);  // a lock of the parent's may be held for ever
+    if (has_ended(*operation)) return i;
   }
   return std::nullopt;
 }
@@ -182,9 +184,7 @@ std::size_t wait_any(std::span<Work> works, std::chrono::nanoseconds timeout) {
 std::optional<std::size_t> test_any(std::span<Work> works) {
   if (works.empty()) return std::nullopt;
   if (const auto ended = ended_among(works)) return ended;
-  Operation& first = *detail::WorkAccess::operation(works.front());
-  detail::require_own_process(*first.world);
-  first.world->engine->poll();
+  detail::WorkAccess::operation(works.front())->world->engine->poll();
   return ended_among(works);
 }
 

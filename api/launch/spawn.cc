@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "api/current_world.h"
 #include "api/launch/supervisor.h"
 
 namespace parley {
@@ -41,6 +42,9 @@ void check_usage(int count, const std::function<void(int, int)>& fn) {
   if (count < 1)
     throw UsageError("spawn: the number of processes must be at least 1, not " + std::to_string(count));
   if (!fn) throw UsageError("spawn: the function is empty");
+  if (detail::CurrentWorld::instance().belongs_to_parent())
+    throw ForkedError(
+        "spawn: Parley cannot be used in a forked child: the world belongs to the parent process");
   if (is_initialized())
     throw UsageError("spawn: this process is in a world already; call spawn before init, or destroy() first");
   if (const long threads = count_threads(); threads > 1) {
