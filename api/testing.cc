@@ -1,9 +1,12 @@
+#include <parley/error.h>
 #include <parley/testing.h>
 
 #include <cmath>
 #include <exception>
 #include <latch>
+#include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "api/group_state.h"
@@ -48,37 +51,91 @@ ProcessGroup link_rank(wireup::LocalRank rank, const std::vector<std::string>& a
   return detail::GroupAccess::make(std::move(state));
 }
 
+// What the ranks end with. Thread-safety: safe.
+class FirstFailure {
+ public:
+  void note(std::exception_ptr failure) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!first_) first_ = std::move(failure);
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr first_;
+};
+
+// Threads that begin together, or not at all: a rank would wait in vain for one that never came.
+class Threads {
+ public:
+  // Throws ResourceError; then none of them has begun.
+  void start(std::size_t count, std::function<void(std::size_t)> body) {
+    body_ = std::move(body);
+    threads_.reserve(count);
+    try {
+      for (std::size_t i = 0; i < count; ++i)
+        threads_.emplace_back([this, i] {
+          decided_.wait();
+          if (begin_) body_(i);
+        });
+    } catch (const std::exception& error) {  // no thread, or no memory for one
+      const std::size_t started = threads_.size();
+      decided_.count_down();
+      join();
+      throw ResourceError(base::concat("run_world: ", started, " of ", count,
+                                       " threads could be started, no more: ", error.what()));
+    }
+    begin_ = true;
+    decided_.count_down();
+  }
+  void join() {
+    for (auto& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  std::function<void(std::size_t)> body_;
+  std::latch decided_{1};
+  bool begin_ = false;  // published by the latch
+  std::vector<std::thread> threads_;
+};
+
 }  // namespace
 
 void run_world(int size, const std::function<void(ProcessGroup&)>& fn, const WorldOptions& options) {
+  if (size < 1)
+    throw UsageError(base::concat("run_world: the number of ranks must be at least 1, not ", size));
+  if (!fn) throw UsageError("run_world: the function is empty");
   auto ranks = wireup::make_local_ranks(plan_faults(size, options.faults), options.timeout);
   std::vector<std::string> addresses;
   for (const auto& rank : ranks) addresses.push_back(rank.transport->address());
 
-  std::vector<std::exception_ptr> failures(ranks.size());
-  std::vector<std::thread> threads;
+  FirstFailure failure;
   // A rank whose death is planned shall not die while others still link to it.
   std::latch linked(size);
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    threads.emplace_back([&, i] {
-      ProcessGroup group;
-      try {
-        group = link_rank(std::move(ranks[i]), addresses, options.timeout);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-      linked.arrive_and_wait();
-      if (failures[i]) return;
-      try {
-        fn(group);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  for (const auto& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  const auto run_rank = [&](std::size_t i) {
+    ProcessGroup group;  // outlives the note of the failure: who leaves is not the first to fail
+    bool is_linked = false;
+    try {
+      group = link_rank(std::move(ranks[i]), addresses, options.timeout);
+      is_linked = true;
+    } catch (...) {
+      failure.note(std::current_exception());
+    }
+    linked.arrive_and_wait();
+    if (!is_linked) return;
+    try {
+      fn(group);
+    } catch (...) {
+      failure.note(std::current_exception());
+    }
+  };
+  Threads threads;
+  threads.start(ranks.size(), run_rank);
+  threads.join();
+  failure.rethrow();
 }
 
 }  // namespace parley::testing

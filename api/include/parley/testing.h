@@ -27,7 +27,10 @@ struct WorldOptions {
 };
 
 // Runs `fn` once per rank, each in a thread of its own, in one process and without a socket: for unit tests
-// of code that communicates. Returns when all have returned; rethrows the first exception, by rank.
+// of code that communicates. Returns when all have returned. Rethrows the first exception in time, for later
+// ones are often its consequence: who throws leaves the world, and the others miss it.
+// Throws UsageError when `size` is not 1 or more, ResourceError when there are no threads for all ranks; then
+// `fn` was not called. Thread-safety: safe; worlds know nothing of each other, nor of one made by init().
 PARLEY_API void run_world(int size, const std::function<void(ProcessGroup&)>& fn,
                           const WorldOptions& options = {});
 

@@ -1,8 +1,14 @@
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 #include <parley/testing.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -145,6 +151,69 @@ TEST(RunWorld, ThrowsWhatARankThrows) {
                            if (world.rank() == 1) throw std::runtime_error("mine");
                          }),
                std::runtime_error);
+}
+
+// Ranks 0 and 2 fail because rank 1 has left; that is not what the test's author wants to read.
+TEST(RunWorld, ThrowsTheCauseAndNotWhatFollowedFromIt) {
+  for (int round = 0; round < 20; ++round) {
+    std::string text;
+    try {
+      run_world(3, [](ProcessGroup& world) {
+        if (world.rank() == 1) throw std::runtime_error("the real cause");
+        world.recv<int>(1);
+      });
+    } catch (const std::exception& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "the real cause");
+  }
+}
+
+TEST(RunWorld, NeedsARankAndAFunction) {
+  for (const int size : {0, -1}) EXPECT_THROW(run_world(size, [](ProcessGroup&) {}), UsageError) << size;
+  EXPECT_THROW(run_world(1, nullptr), UsageError);
+}
+
+// Leaves room for a few threads with a stack of 64 MiB each.
+class FewThreads {
+ public:
+  FewThreads() {
+    pthread_attr_t large;
+    pthread_getattr_default_np(&before_);
+    pthread_getattr_default_np(&large);
+    pthread_attr_setstacksize(&large, stack_bytes);
+    pthread_setattr_default_np(&large);
+    pthread_attr_destroy(&large);
+    getrlimit(RLIMIT_AS, &limit_before_);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit = limit_before_;
+    limit.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + 8 * stack_bytes;
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~FewThreads() {
+    setrlimit(RLIMIT_AS, &limit_before_);
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+
+ private:
+  static constexpr std::size_t stack_bytes = std::size_t{64} << 20;
+  pthread_attr_t before_{};
+  rlimit limit_before_{};
+};
+
+TEST(RunWorld, WithoutThreadsForAllRanksNoneBegins) {
+  std::atomic<int> calls{0};
+  std::string text;
+  try {
+    const FewThreads few;
+    run_world(32, [&](ProcessGroup&) { ++calls; });
+  } catch (const ResourceError& error) {
+    text = error.what();
+  }
+  EXPECT_NE(text.find("of 32 threads could be started"), std::string::npos) << text;
+  EXPECT_EQ(calls, 0);
 }
 
 TEST(RunWorld, ProbedMessagesGoToNobodyElse) {
