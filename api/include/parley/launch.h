@@ -23,8 +23,8 @@ struct SpawnOptions {
 //
 // The processes are forks: the caller must have one thread only and no world (else UsageError; ForkedError in
 // a forked child of a process that had one). A child dies with its parent and never returns from here: it
-// leaves with 0, or with 1 after printing an exception. Thread-safety: none: one
-// thread is all there may be.
+// leaves with 0, or with 1 after printing an exception. Thread-safety: none, for there
+// is one thread only.
 PARLEY_API int spawn(int count, const std::function<void(int rank, int count)>& fn,
                      const SpawnOptions& options = {});
 
