@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace parley::rendezvous {
@@ -121,6 +122,46 @@ TEST(Discovery, MalformedVariablesAreNamed) {
   }
 }
 
+// 2^32 and its neighbours look harmless once they are cut to 32 bits.
+TEST(Discovery, NumbersBeyond32BitsAreRefusedAsTheyAre) {
+  const std::vector<std::tuple<std::string, std::string, std::string>> cases = {
+      {"RANK", "4294967297", "rank 4294967297 is out of range: valid ranks are 0 to 3"},
+      {"RANK", "-4294967295", "rank -4294967295 is out of range: valid ranks are 0 to 3"},
+      {"WORLD_SIZE", "4294967300", "world size must be 1 to 2147483647, not 4294967300"},
+      {"WORLD_SIZE", "-1", "world size must be 1 to 2147483647, not -1"},
+      {"LOCAL_RANK", "4294967296", "LOCAL_RANK must be 0 to 3, not 4294967296"}};
+  for (const auto& [name, value, text] : cases) {
+    auto values = complete;
+    values[name] = value;
+    const Environment environment(values);
+    EXPECT_NE(error_of("env://").find(text), std::string::npos) << error_of("env://");
+  }
+  EXPECT_EQ(
+      error_of("tcp://host:1?rank=4294967296&world_size=2"),
+      "tcp://host:1?rank=4294967296&world_size=2: rank 4294967296 is out of range: valid ranks are 0 to 1");
+  EXPECT_EQ(error_of("tcp://host:1?rank=0&world_size=4294967298"),
+            "tcp://host:1?rank=0&world_size=4294967298: world size must be 1 to 2147483647, not 4294967298");
+}
+
+TEST(Discovery, TheWorldSizeIsCheckedBeforeTheLocalRankInIt) {
+  auto values = complete;
+  values["LOCAL_RANK"] = "1";
+  values["WORLD_SIZE"] = "0";
+  const Environment environment(values);
+  EXPECT_EQ(error_of("env://"), "env://: world size must be 1 to 2147483647, not 0");
+}
+
+TEST(Discovery, SaysWhatAPortIs) {
+  auto values = complete;
+  for (const std::string port : {"x", "0", "65536", "-1", "99999999999999999999"}) {
+    values["MASTER_PORT"] = port;
+    const Environment environment(values);
+    EXPECT_EQ(error_of("env://"), "MASTER_PORT: a port is a number from 1 to 65535, not '" + port + "'");
+    const std::string url = "tcp://host:" + port;
+    EXPECT_EQ(error_of(url), url + ": a port is a number from 1 to 65535, not '" + port + "'");
+  }
+}
+
 TEST(Discovery, ReadsAUrl) {
   const Place place = discover("tcp://127.0.0.1:4242?world_size=3&rank=0", -1, -1);
   EXPECT_EQ(place.store_host, "127.0.0.1");
@@ -137,7 +178,8 @@ TEST(Discovery, MalformedUrlsAreRefused) {
        {"tcp://host?rank=0&world_size=1", "tcp://:1?rank=0&world_size=1", "tcp://[::1]?rank=0",
         "tcp://host:x?rank=0&world_size=1", "tcp://host:0?rank=0&world_size=1",
         "tcp://host:1?rank=0&world_size=0", "tcp://host:1?rank=2&world_size=2",
-        "tcp://host:1?rank=a&world_size=2", "tcp://host:1?size=2", "tcp://host:1?rank", "udp://x"})
+        "tcp://host:1?rank=a&world_size=2", "tcp://host:1?rank=-1&world_size=2", "tcp://host:1?size=2",
+        "tcp://host:1?rank", "udp://x"})
     EXPECT_NE(error_of(url), "no error") << url;
   EXPECT_NE(error_of("tcp://host:1").find("missing parameters: rank, world_size"), std::string::npos);
 }
