@@ -16,6 +16,7 @@ namespace {
 class MemoryStore final : public RequestStore {
  public:
   explicit MemoryStore(const TableLimits& limits) : RequestStore(limits), table_(limits) {}
+  [[nodiscard]] std::string keeper() const override { return {}; }
 
  private:
   // One caller's place to sleep. Lies on its stack; the table refers to it while the wait is registered.

@@ -26,13 +26,16 @@ class RequestStore : public Store {
   std::vector<Value> multi_get(std::span<const std::string> keys, Timeout timeout) final;
   void multi_set(std::span<const std::string> keys, std::span<const Value> values, Timeout timeout) final;
 
+  // The host whose process keeps the store, as the caller named it; empty for this process.
+  [[nodiscard]] virtual std::string keeper() const = 0;
+
  protected:
   explicit RequestStore(const TableLimits& limits) : limits_(limits) {}
 
   // Returns the reply by about `request.timeout` from now. Fails with `timed_out` when the store's host gave
   // no answer, else the host is lost; the message completes "store get: ...".
   virtual base::Result<Reply> call(const Request& request) = 0;
-  // Who keeps the store, for errors; empty for this process.
+  // Host and port of the keeper, for errors; empty for this process.
   [[nodiscard]] virtual std::string host() const = 0;
 
   [[nodiscard]] bool in_forked_child() const noexcept { return fork_guard_.in_child(); }

@@ -29,10 +29,12 @@ base::Deadline answer_deadline(std::chrono::nanoseconds timeout) {
 // A store kept by another process.
 class TcpStore final : public RequestStore {
  public:
-  TcpStore(base::UniqueFd socket, const std::string& host, const TableLimits& limits)
+  TcpStore(base::UniqueFd socket, const TcpStoreOptions& options, const TableLimits& limits)
       : RequestStore(limits),
-        host_(host),
-        channel_(std::move(socket), "the store at " + host, limits.operation_bytes + body_overhead_bytes) {}
+        keeper_(options.host),
+        host_(endpoint_text(options.host, options.port)),
+        channel_(std::move(socket), "the store at " + host_, limits.operation_bytes + body_overhead_bytes) {}
+  [[nodiscard]] std::string keeper() const override { return keeper_; }
 
  private:
   base::Result<Reply> call(const Request& request) override {
@@ -47,6 +49,7 @@ class TcpStore final : public RequestStore {
   }
   [[nodiscard]] std::string host() const override { return host_; }
 
+  const std::string keeper_;
   const std::string host_;
   StoreChannel channel_;
 };
@@ -68,11 +71,13 @@ class TcpStore final : public RequestStore {
 
 std::shared_ptr<Store> connect_tcp_store(const TcpStoreOptions& options) {
   const auto begin = base::Clock::now();
-  const auto host = rendezvous::endpoint_text(options.host, options.port);
   auto socket = rendezvous::dial_store(options);
-  if (!socket) rendezvous::throw_unconnected(host, socket.failure(), begin);
+  if (!socket) {
+    const auto host = rendezvous::endpoint_text(options.host, options.port);
+    rendezvous::throw_unconnected(host, socket.failure(), begin);
+  }
   auto store =
-      std::make_shared<rendezvous::TcpStore>(std::move(socket).value(), host, rendezvous::TableLimits{});
+      std::make_shared<rendezvous::TcpStore>(std::move(socket).value(), options, rendezvous::TableLimits{});
   store->set_timeout(options.timeout);
   return store;
 }

@@ -8,6 +8,7 @@
 
 #include "api/wireup/links.h"
 #include "api/wireup/roll_call.h"
+#include "rendezvous/request_store.h"
 #include "transport/base/env.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
@@ -35,11 +36,18 @@ void open_store(World& world, const WireupOptions& options, const std::string& s
   world.store = connect_tcp_store(store);
 }
 
+// The address where the other ranks reach us. Those who share a store share a network with its keeper.
 std::string choose_host(const WireupOptions& options) {
+  constexpr const char* loopback = "127.0.0.1";
   if (!options.host.empty()) return options.host;
   if (auto host = base::env_string("PARLEY_HOST")) return *host;
-  if (options.store != nullptr) return "127.0.0.1";
-  return socket::address_towards(options.place.store_host);
+  if (options.store == nullptr) return socket::address_towards(options.place.store_host);
+  if (options.place.world_size == 1) return loopback;
+  if (const auto* own = dynamic_cast<const rendezvous::RequestStore*>(options.store.get()))
+    return own->keeper().empty() ? loopback : socket::address_towards(own->keeper());
+  throw UsageError(
+      "init() with a store of the program's own kind cannot tell where this process can be reached: set "
+      "InitOptions::host or PARLEY_HOST");
 }
 
 std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
@@ -100,9 +108,9 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   tcp.self = static_cast<transport::PeerId>(world->rank);
   tcp.credentials.secret = socket::resolve_secret(options.secret);
   open_store(*world, options, tcp.credentials.secret, deadline);
+  tcp.host = choose_host(options);
   RollCall roll_call(*world->store, world->rank, world->size, deadline);
   tcp.credentials.job = roll_call.agree_on_job();
-  tcp.host = choose_host(options);
   auto& transport =
       world->engine->add(std::make_unique<transport::TcpTransport>(world->engine->reactor(), std::move(tcp)));
   card.tcp_address = transport.address();

@@ -21,7 +21,8 @@ struct InitOptions {
   int rank = -1;
   int world_size = -1;
   // The address to listen on and to advertise: an IP address or a name of this host. Empty: PARLEY_HOST, else
-  // the address of the route to the store.
+  // the address of the route to the store's host. Where a store of the program's own class keeps its keys is
+  // unknown: with one, and more than one rank, either must be set (else UsageError).
   std::string host = {};
   // Proof that the ranks belong together. Empty: PARLEY_SECRET, else the user's cookie file.
   std::string secret = {};
