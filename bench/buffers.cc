@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "bench/sizes.h"
+
 namespace parley::bench {
 namespace {
 
@@ -28,7 +30,9 @@ void Buffers::Free::operator()(std::uint8_t* memory) const noexcept {
 }
 
 Buffers::Memory Buffers::allocate(std::size_t bytes) {
-  return Memory(static_cast<std::uint8_t*>(::operator new[](bytes, page)));
+  auto* memory = static_cast<std::uint8_t*>(::operator new[](bytes, page, std::nothrow));
+  if (memory == nullptr) throw std::runtime_error("no memory for two buffers of " + format_size(bytes));
+  return Memory(memory);
 }
 
 Buffers::Buffers(std::size_t bytes, int rank, int partner)

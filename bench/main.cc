@@ -6,14 +6,22 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <string_view>
 
 #include "bench/options.h"
 #include "bench/rank_main.h"
 
 namespace {
 
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
 int run(const parley::bench::Options& options) {
-  if (std::getenv("RANK") != nullptr) {
+  const char* const rank = std::getenv("RANK");
+  // Rank 0 writes them.
+  const bool writes_rows = rank == nullptr || std::string_view(rank) == "0";
+  if (writes_rows && !options.json_file.empty()) parley::bench::check_json_file(options.json_file);
+  if (rank != nullptr) {
     parley::bench::rank_main(options);
     return 0;
   }
@@ -26,12 +34,14 @@ int run(const parley::bench::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto parsed = parley::bench::parse_options(argc, argv);
-  if (!parsed.options) return parsed.exit_code;
   try {
-    return run(*parsed.options);
+    const auto options = parley::bench::parse_options(argc, argv);
+    return options ? run(*options) : 0;
+  } catch (const parley::bench::CommandLineError& error) {
+    std::cerr << "parley-bench: " << error.what() << "\nRun parley-bench --help for more.\n";
+    return exit_usage;
   } catch (const std::exception& error) {
     std::cerr << "parley-bench: " << error.what() << '\n';
-    return 1;
+    return exit_failed;
   }
 }

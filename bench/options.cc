@@ -1,67 +1,175 @@
 #include "bench/options.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
-#include <stdexcept>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <memory>
+#include <string_view>
+#include <system_error>
 
+#include "bench/choice.h"
 #include "bench/sizes.h"
 
 namespace parley::bench {
 namespace {
 
-const std::map<std::string, Op> ops = {
-    {to_string(Op::latency), Op::latency},
-    {to_string(Op::bandwidth), Op::bandwidth},
-    {to_string(Op::message_rate), Op::message_rate},
+constexpr std::array<Op, 3> ops = {Op::latency, Op::bandwidth, Op::message_rate};
+constexpr std::array<std::string_view, 3> op_names = {to_string(ops[0]), to_string(ops[1]),
+                                                      to_string(ops[2])};
+constexpr std::array<std::string_view, 1> transports = {"tcp"};
+
+// Far beyond what one host measures usefully; a slip of the finger shall not start a million processes.
+constexpr int most_ranks = 1024;
+constexpr int most_rounds = 100'000;
+constexpr double least_round_ms = 0.001;
+constexpr double most_round_ms = 10'000;
+
+constexpr const char* footer = R"(Operations:
+  latency       one message there and one back, blocking; half the time of both
+  bandwidth     64 messages at a time in one direction
+  message-rate  the same, counted instead of weighed
+
+Examples:
+  parley-bench latency
+  parley-bench bandwidth --sizes 8:16M --json rows.jsonl
+  parley-run -n 2 parley-bench latency
+
+bench/README.md says how the figures are taken and what the JSON rows mean.
+Exit code: 2 wrong usage; 1 when measuring failed.)";
+
+// What was written, before it is understood.
+struct Words {
+  std::string op;
+  std::string ranks;
+  std::string transport;
+  std::string sizes;
+  std::string rounds;
+  std::string round_ms;
+  bool pin = false;
+  bool no_pin = false;
 };
 
-const char* default_sizes(Op op) {
-  return op == Op::message_rate ? "8" : "8,1K,64K,1M";
+class HelpText : public CLI::Formatter {
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: parley-bench OPERATION [OPTIONS]\n";
+  }
+};
+
+void define(CLI::App& app, Words& words, Options& options) {
+  app.footer(footer);
+  app.formatter(std::make_shared<HelpText>());
+  app.get_formatter()->column_width(20);
+  app.allow_extras();
+  app.add_option("OPERATION", words.op, "What to measure: " + enumerate(op_names))->type_name("");
+  const auto add = [&](const char* name, std::string& word, const char* type, const char* meaning) {
+    app.add_option(name, word, meaning)->type_name(type);
+  };
+  add("--ranks", words.ranks, "N", "How many processes to start, an even number [2]");
+  add("--transport", words.transport, "NAME", "What carries the messages: tcp [tcp]");
+  add("--sizes", words.sizes, "SIZES",
+      "Bytes of a message: a list, or a range that doubles, such as 8:16M [8,1K,64K,1M; message-rate: 8]");
+  add("--json", options.json_file, "FILE", "Append the figures to this file, one JSON object a line");
+  add("--rounds", words.rounds, "N", "How often Parley and the raw socket take turns, per size [21]");
+  add("--round-ms", words.round_ms, "MS", "About how many milliseconds a turn lasts [10]");
+  app.add_flag("--pin", words.pin, "Keep each rank on a core of its own [when there are enough cores]");
+  app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
+}
+
+// The number that is all of the word and lies within the limits.
+template <typename Number>
+Number parse_number(const char* option, std::string_view word, const char* kind, Number least, Number most) {
+  Number number{};
+  const char* end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data(), end, number);
+  if (error == std::errc{} && rest == end && number >= least && number <= most) return number;
+  std::ostringstream text;
+  text << option << " '" << word << "': write " << kind << " from " << least << " to " << most;
+  throw CommandLineError(text.str());
+}
+
+std::vector<std::size_t> understand_sizes(const std::string& list) {
+  try {
+    return parse_sizes(list);
+  } catch (const std::invalid_argument& error) {
+    throw CommandLineError(std::string("--sizes: ") + error.what());
+  }
+}
+
+void refuse_extras(std::vector<std::string> extras) {
+  std::erase(extras, "--");
+  if (extras.empty()) return;
+  if (extras.front().starts_with('-')) throw CommandLineError("there is no option " + extras.front());
+  throw CommandLineError("'" + extras.front() +
+                         "' is one word too many: one operation is measured at a time");
+}
+
+// Fills in what was written; the rest keeps its default.
+void understand(const CLI::App& app, const Words& words, Options& options) {
+  refuse_extras(app.remaining());
+  if (app.count("OPERATION") == 0) throw CommandLineError("which operation? Write " + enumerate(op_names));
+  options.op = ops[choose("operation", words.op, op_names)];
+  if (app.count("--ranks") > 0) {
+    options.ranks = parse_number("--ranks", words.ranks, "an even number", 2, most_ranks);
+    check_ranks(*options.ranks);
+  }
+  if (app.count("--transport") > 0) {
+    options.transport = transports[choose("transport", words.transport, transports)];
+  }
+  const char* const usual_sizes = options.op == Op::message_rate ? "8" : "8,1K,64K,1M";
+  options.sizes = understand_sizes(app.count("--sizes") > 0 ? words.sizes : usual_sizes);
+  if (app.count("--json") > 0 && options.json_file.empty()) throw CommandLineError("--json: which file?");
+  if (app.count("--rounds") > 0) {
+    options.rounds = parse_number("--rounds", words.rounds, "a whole number", 1, most_rounds);
+  }
+  if (app.count("--round-ms") > 0) {
+    options.round_ms =
+        parse_number("--round-ms", words.round_ms, "milliseconds", least_round_ms, most_round_ms);
+  }
+  if (words.pin && words.no_pin) throw CommandLineError("--pin and --no-pin exclude each other");
+  if (words.pin || words.no_pin) options.pin = words.pin;
 }
 
 }  // namespace
 
-ParsedOptions parse_options(int argc, const char* const* argv) {
+std::optional<Options> parse_options(int argc, const char* const* argv) {
   CLI::App app(
-      "Measures Parley between pairs of processes (0-1, 2-3, ...), next to the limit in the same rounds.",
+      "Measures Parley between pairs of processes (0-1, 2-3, ...), and beside it, in the same run,\n"
+      "the limit: a bare TCP socket without a library.",
       "parley-bench");
+  Words words;
   Options options;
-  std::string sizes;
-  int ranks = 0;
-  bool pin = false;
-  app.add_option("op", options.op, "latency, bandwidth or message-rate")
-      ->required()
-      ->transform(CLI::CheckedTransformer(ops).description(""));
-  auto* ranks_option = app.add_option("--ranks", ranks, "Processes to start, an even number [2]");
-  app.add_option("--transport", options.transport, "What carries the messages")
-      ->check(CLI::IsMember({"tcp"}))
-      ->capture_default_str();
-  app.add_option("--sizes", sizes,
-                 "Message sizes: 8,1K,64K,1M or 8:16M, which doubles [8,1K,64K,1M; message-rate: 8]");
-  app.add_option("--json", options.json_file, "Append one JSON object a line to this file");
-  app.add_option("--rounds", options.rounds, "Interleaved rounds per size")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  app.add_option("--round-ms", options.round_ms, "About how long one system's turn in a round lasts")
-      ->check(CLI::Range(0.001, 10'000.0))
-      ->capture_default_str();
-  auto* pin_option = app.add_flag("--pin,!--no-pin", pin, "One core per rank [when there are enough]");
+  define(app, words, options);
   try {
     app.parse(argc, argv);
-    if (*ranks_option) check_ranks(options.ranks.emplace(ranks));
-    if (*pin_option) options.pin = pin;
-    options.sizes = parse_sizes(sizes.empty() ? default_sizes(options.op) : sizes);
+  } catch (const CLI::Success& request) {
+    app.exit(request);
+    return std::nullopt;
+  } catch (const CLI::ArgumentMismatch& error) {
+    // "--json: 1 required FILE missing", "--rounds: At Most 1 required but received 2"
+    const std::string_view text = error.what();
+    throw CommandLineError(std::string(text.substr(0, text.find(':'))) + " takes exactly one value");
   } catch (const CLI::ParseError& error) {
-    return {std::nullopt, app.exit(error)};
-  } catch (const std::invalid_argument& error) {
-    return {std::nullopt, app.exit(CLI::ValidationError(error.what()))};
+    throw CommandLineError(error.what());
   }
-  return {options, 0};
+  understand(app, words, options);
+  return options;
 }
 
 void check_ranks(int ranks) {
-  if (ranks >= 2 && ranks % 2 == 0) return;
-  throw std::invalid_argument(std::to_string(ranks) + " ranks: pairs of ranks talk, so their number is even");
+  if (ranks >= 2 && ranks <= most_ranks && ranks % 2 == 0) return;
+  std::string why = "ranks talk in pairs (0-1, 2-3, ...), so there must be an even number of them";
+  if (ranks > most_ranks)
+    why = "all ranks run on one host, at most " + std::to_string(most_ranks) + " of them";
+  throw CommandLineError(std::to_string(ranks) + (ranks == 1 ? " rank: " : " ranks: ") + why);
+}
+
+void check_json_file(const std::string& name) {
+  errno = 0;
+  const std::ofstream file(name, std::ios::app);
+  if (file) return;
+  throw CommandLineError("--json: cannot write " + name + ": " + std::generic_category().message(errno));
 }
 
 }  // namespace parley::bench

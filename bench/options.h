@@ -2,12 +2,19 @@
 
 #include <cstddef>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "bench/op.h"
 
 namespace parley::bench {
+
+// The command line, or the world that a launcher gave, is not usable; what() says why in one line.
+class CommandLineError : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
 
 // The command line.
 struct Options {
@@ -22,16 +29,15 @@ struct Options {
   std::optional<bool> pin;  // not given: when there is a core for each rank
 };
 
-// What became of a command line: options to run with, or the exit code to leave with (help or an error was
-// printed).
-struct ParsedOptions {
-  std::optional<Options> options;
-  int exit_code = 0;
-};
+// Nothing when help was asked for and printed. Throws CommandLineError.
+std::optional<Options> parse_options(int argc, const char* const* argv);
 
-ParsedOptions parse_options(int argc, const char* const* argv);
-
-// Pairs of ranks talk, so their number is even and at least 2. Throws std::invalid_argument.
+// Pairs of ranks talk, so their number is even; at least 2, and no more than one host can start.
+// Throws CommandLineError.
 void check_ranks(int ranks);
+
+// Opens the file for appending, so that a wrong name is known before anything is measured. Throws
+// CommandLineError.
+void check_json_file(const std::string& name);
 
 }  // namespace parley::bench

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <parley/init.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "bench/cores.h"
@@ -18,11 +21,27 @@
 namespace parley::bench {
 namespace {
 
-// An integer that the launcher has set.
+// A number that the launcher has set.
 int launched(const char* variable) {
-  const char* text = std::getenv(variable);
-  if (text == nullptr) throw std::runtime_error(std::string(variable) + " is not set");
-  return std::stoi(text);
+  const char* const word = std::getenv(variable);
+  if (word == nullptr) {
+    throw CommandLineError(std::string("RANK is set, but ") + variable +
+                           " is not: start parley-bench with a launcher that sets both, or unset RANK");
+  }
+  const std::string_view text(word);
+  int number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && rest == text.data() + text.size() && number >= 0) return number;
+  throw CommandLineError(std::string(variable) + "=" + word + " is not a number: a launcher sets it; unset " +
+                         "RANK and parley-bench starts the ranks itself");
+}
+
+// Of a launcher's world; --ranks may repeat its size.
+void check_world(const Options& options, int ranks) {
+  check_ranks(ranks);
+  if (options.ranks.value_or(ranks) == ranks) return;
+  throw CommandLineError("--ranks " + std::to_string(*options.ranks) + ", but the launcher has started " +
+                         std::to_string(ranks) + " ranks (WORLD_SIZE): leave --ranks out");
 }
 
 // Where rank 0 puts its rows.
@@ -41,7 +60,7 @@ class Report {
     print(table_line(figures.parley, figures.raw) + disturbance_note(figures.core_share));
     if (!json_.is_open()) return;
     json_ << to_json(figures.parley) << '\n' << to_json(figures.raw) << '\n' << std::flush;
-    if (!json_) throw std::runtime_error("writing the JSON rows failed");
+    if (!json_) throw std::runtime_error("writing the JSON rows failed (is the disk full?)");
   }
 
  private:
@@ -58,8 +77,7 @@ std::string title(const Options& options, int ranks, const std::string& pinning)
 void rank_main(const Options& options) {
   const int rank = launched("RANK");
   const int ranks = launched("WORLD_SIZE");
-  check_ranks(ranks);
-  if (options.ranks.value_or(ranks) != ranks) throw std::invalid_argument("--ranks differs from WORLD_SIZE");
+  check_world(options, ranks);
 
   // Before init(): the library's own thread belongs on its rank's core as well.
   const std::vector<int> cores = usable_cores();

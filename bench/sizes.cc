@@ -18,6 +18,9 @@ constexpr std::array<Unit, 3> units = {{{'G', 30}, {'M', 20}, {'K', 10}}};
 
 constexpr std::uint64_t largest_size = std::uint64_t{1} << 40;
 
+constexpr const char* not_a_size =
+    "is not a size: write a whole number of bytes, or of K, M or G (8, 64K, 1M)";
+
 [[noreturn]] void refuse(std::string_view part, const char* why) {
   throw std::invalid_argument("'" + std::string(part) + "' " + why);
 }
@@ -33,11 +36,12 @@ std::size_t parse_size(std::string_view text) {
   std::uint64_t number = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{}) refuse(text, "is not a size (examples: 8, 64K, 1M)");
+  if (error == std::errc::result_out_of_range) refuse(text, "is more than 1024G");
+  if (error != std::errc{}) refuse(text, not_a_size);
   int shift = 0;
   if (rest != end) {
     shift = rest + 1 == end ? shift_of(*rest) : -1;
-    if (shift < 0) refuse(text, "has an unknown unit (known: K, M, G)");
+    if (shift < 0) refuse(text, not_a_size);
   }
   if (number == 0) refuse(text, "is zero; the smallest message has 1 byte");
   if (number > largest_size >> shift) refuse(text, "is more than 1024G");
@@ -47,7 +51,7 @@ std::size_t parse_size(std::string_view text) {
 void append_range(std::string_view part, std::size_t colon, std::vector<std::size_t>& sizes) {
   const std::size_t first = parse_size(part.substr(0, colon));
   const std::size_t last = parse_size(part.substr(colon + 1));
-  if (last < first) refuse(part, "runs backwards");
+  if (last < first) refuse(part, "runs backwards: write the smaller size first");
   for (std::size_t bytes = first; bytes <= last; bytes *= 2) sizes.push_back(bytes);
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -32,8 +33,10 @@ class RowFile {
   std::string path_;
 };
 
-int run_bench(const std::string& arguments) {
-  const int status = std::system((std::string(PARLEY_BENCH_PROGRAM) + " " + arguments).c_str());
+int run_bench(const std::string& arguments, const std::string& environment = {}) {
+  const std::string clean = "env -u RANK -u WORLD_SIZE ";
+  const int status =
+      std::system((clean + environment + " " + PARLEY_BENCH_PROGRAM + " " + arguments).c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
@@ -72,12 +75,36 @@ TEST(ParleyBench, MeasuresPairsThatShareCores) {
   EXPECT_EQ(file.rows()[0]["ranks"], 4);
 }
 
-TEST(ParleyBench, FailsWhenItCannotWriteItsRows) {
-  EXPECT_NE(run_bench("latency --rounds 1 --sizes 8 --json /nowhere/rows.jsonl"), 0);
+// A mistake is answered before any process is started.
+TEST(ParleyBench, LeavesWithTwoAfterAMistake) {
+  EXPECT_EQ(run_bench("latency --ranks 3"), 2);
+  EXPECT_EQ(run_bench("foo"), 2);
+  EXPECT_EQ(run_bench(""), 2);
+  EXPECT_EQ(run_bench("latency --colour"), 2);
+  EXPECT_EQ(run_bench("latency --rounds 1 --sizes 8 --json /nowhere/rows.jsonl"), 2);
 }
 
-TEST(ParleyBench, RefusesAnOddNumberOfRanks) {
-  EXPECT_NE(run_bench("latency --ranks 3"), 0);
+TEST(ParleyBench, SaysWhatIsWrongAndWhereToLook) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_bench("speed"), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "parley-bench: there is no operation 'speed': write latency, bandwidth or message-rate\n"
+            "Run parley-bench --help for more.\n");
+}
+
+TEST(ParleyBench, SaysWhatIsWrongWithALaunchersWorld) {
+  const std::vector<std::pair<std::string, std::string>> worlds = {
+      {"RANK=0", "RANK is set, but WORLD_SIZE is not: start parley-bench with a launcher that sets both"},
+      {"RANK=zero WORLD_SIZE=2", "RANK=zero is not a number"},
+      {"RANK=0 WORLD_SIZE=3", "3 ranks: ranks talk in pairs"},
+      {"RANK=0 WORLD_SIZE=4", "--ranks 2, but the launcher has started 4 ranks (WORLD_SIZE)"},
+  };
+  for (const auto& [environment, answer] : worlds) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_bench("latency --ranks 2", environment), 2);
+    const std::string printed = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(printed.find("parley-bench: " + answer), 0U) << printed;
+  }
 }
 
 }  // namespace
