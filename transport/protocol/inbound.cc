@@ -99,11 +99,14 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
   if (request == nullptr && !is_eager) {
     if (buffer != nullptr) on_packet(endpoint, header, {buffer, header.payload_bytes});
   } else if (take_credit(peer, header)) {
-    if (request != nullptr && !is_eager) return piece_landed(*request, header.payload_bytes);
-    // An eager message: in its receive, or in a buffer that it adopts or gives back.
+    // An eager message without a receive adopts the buffer, or gives it back.
     if (request == nullptr) return handle_eager(peer, header, {buffer, header.payload_bytes}, buffer);
-    if (hold_window(peer, header.payload_bytes)) owe(peer, header.payload_bytes);
-    return complete(*request, {});
+    if (is_eager) {
+      if (hold_window(peer, header.payload_bytes)) owe(peer, header.payload_bytes);
+      complete(*request, {});
+    } else {
+      piece_landed(*request, header.payload_bytes);
+    }
   }
   if (buffer != nullptr) buffers_.give(buffer, header.payload_bytes);
 }

@@ -2,11 +2,8 @@
 #include <parley/parley.h>
 #include <parley/testing.h>
 #include <pthread.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -174,40 +171,31 @@ TEST(RunWorld, NeedsARankAndAFunction) {
   EXPECT_THROW(run_world(1, nullptr), UsageError);
 }
 
-// Leaves room for a few threads with a stack of 64 MiB each.
-class FewThreads {
+// Threads get a stack that is larger than any memory: none can be started.
+class NoThreads {
  public:
-  FewThreads() {
-    pthread_attr_t large;
+  NoThreads() {
+    pthread_attr_t endless;
     pthread_getattr_default_np(&before_);
-    pthread_getattr_default_np(&large);
-    pthread_attr_setstacksize(&large, stack_bytes);
-    pthread_setattr_default_np(&large);
-    pthread_attr_destroy(&large);
-    getrlimit(RLIMIT_AS, &limit_before_);
-    rlim_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit limit = limit_before_;
-    limit.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + 8 * stack_bytes;
-    setrlimit(RLIMIT_AS, &limit);
+    pthread_getattr_default_np(&endless);
+    pthread_attr_setstacksize(&endless, std::size_t{1} << 45);
+    pthread_setattr_default_np(&endless);
+    pthread_attr_destroy(&endless);
   }
-  ~FewThreads() {
-    setrlimit(RLIMIT_AS, &limit_before_);
+  ~NoThreads() {
     pthread_setattr_default_np(&before_);
     pthread_attr_destroy(&before_);
   }
 
  private:
-  static constexpr std::size_t stack_bytes = std::size_t{64} << 20;
   pthread_attr_t before_{};
-  rlimit limit_before_{};
 };
 
 TEST(RunWorld, WithoutThreadsForAllRanksNoneBegins) {
   std::atomic<int> calls{0};
   std::string text;
   try {
-    const FewThreads few;
+    const NoThreads none;
     run_world(32, [&](ProcessGroup&) { ++calls; });
   } catch (const ResourceError& error) {
     text = error.what();
