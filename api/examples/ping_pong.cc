@@ -17,7 +17,10 @@ void say(int rank, const char* when, const parley::Tensor& tensor) {
 void ping_pong(parley::ProcessGroup& world) {
   const int rank = world.rank();
   const int partner = rank % 2 == 0 ? rank + 1 : rank - 1;
-  if (partner == world.size()) return;  // an odd number of ranks: the last one has nobody to play with
+  if (partner == world.size()) {  // an odd number of ranks: the last one has nobody to play with
+    std::printf("[Rank %d] No partner: rank %d is missing, the number of ranks is odd\n", rank, partner);
+    return;
+  }
   parley::Tensor tensor = parley::Tensor::zeros({1});
 
   if (rank % 2 == 0) {

@@ -73,6 +73,16 @@ TEST(ChainExample, OfOneRankIsTheFirstAndTheLast) {
             "[Rank 0] Final value: 42.0, expected: 42.0\n");
 }
 
+TEST(PingPongExample, SaysWhoHasNoPartner) {
+  Command one({run_program, "-n", "1", "--no-prefix", programs_folder + "/ping_pong"});
+  EXPECT_EQ(one.finish(), 0) << one.errors();
+  EXPECT_EQ(one.output(), "[Rank 0] No partner: rank 1 is missing, the number of ranks is odd\n");
+  Command three({programs_folder + "/ping_pong", "--world-size", "3"});
+  EXPECT_EQ(three.finish(), 0) << three.errors();
+  EXPECT_EQ(count_of(three.output(), "[Rank 2] No partner: rank 3 is missing"), 1U) << three.output();
+  EXPECT_EQ(count_of(three.output(), "[Rank 1] after send: 2.0"), 1U) << three.output();
+}
+
 // Both ranks are told of the deadlock, and the exchange works once they take turns. The two ways of starting
 // run side by side, for each takes more than ten seconds.
 TEST(ChainExample, ShowsADeadlockAndTheWayOut) {
