@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/launch/environment.h"
 #include "api/launch/program.h"
 #include "api/launch/signal_source.h"
 #include "api/launch/supervisor.h"
@@ -82,7 +83,10 @@ std::optional<std::string> fill(parley::launch::Job& job, const CommandLine& lin
   for (const std::string& setting : line.environment) {
     const std::size_t equals = setting.find('=');
     if (equals == 0 || equals == std::string::npos) return "--env " + setting + " is not NAME=VALUE";
-    job.environment[setting.substr(0, equals)] = setting.substr(equals + 1);
+    const std::string name = setting.substr(0, equals);
+    if (const auto complaint = parley::launch::complaint_about(name))
+      return "--env " + name + ": " + *complaint;
+    job.environment[name] = setting.substr(equals + 1);
   }
   return std::nullopt;
 }

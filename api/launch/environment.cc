@@ -16,6 +16,14 @@ Environment rank_environment(int rank, int ranks, const Rendezvous& rendezvous, 
   return environment;
 }
 
+std::optional<std::string> complaint_about(const std::string& name) {
+  if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos)
+    return "'" + name + "' cannot be the name of a variable";
+  if (rank_environment(0, 1, {}, {}).contains(name))
+    return "the launcher itself sets " + name + " for every rank";
+  return std::nullopt;
+}
+
 std::string encode(const Environment& environment) {
   std::string text;
   for (const auto& [name, value] : environment) {

@@ -21,6 +21,10 @@ struct Rendezvous {
 // init() reads, which win. All ranks run on this host, so local and global numbers agree.
 Environment rank_environment(int rank, int ranks, const Rendezvous& rendezvous, const Environment& extra);
 
+// What is wrong with a further variable of this name, if anything: one that rank_environment() sets would be
+// overruled in silence.
+std::optional<std::string> complaint_about(const std::string& name);
+
 // The form in which the launcher hands variables to a forked rank through a pipe: NAME=value, each ended by a
 // zero byte, and one more zero byte at the end.
 std::string encode(const Environment& environment);

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "api/current_world.h"
+#include "api/launch/environment.h"
 #include "api/launch/supervisor.h"
 
 namespace parley {
@@ -38,10 +39,14 @@ long count_threads() {
   return std::max(1L, static_cast<long>(std::distance(begin(tasks), end(tasks))) - runtime_threads);
 }
 
-void check_usage(int count, const std::function<void(int, int)>& fn) {
+void check_usage(int count, const std::function<void(int, int)>& fn, const SpawnOptions& options) {
   if (count < 1)
     throw UsageError("spawn: the number of processes must be at least 1, not " + std::to_string(count));
   if (!fn) throw UsageError("spawn: the function is empty");
+  for (const auto& [name, value] : options.environment) {
+    if (const auto complaint = launch::complaint_about(name))
+      throw UsageError("spawn: SpawnOptions::environment: " + *complaint);
+  }
   if (detail::CurrentWorld::instance().belongs_to_parent())
     throw ForkedError(
         "spawn: Parley cannot be used in a forked child: the world belongs to the parent process");
@@ -93,7 +98,7 @@ int run_rank(const std::function<void(int, int)>& fn, int rank, int count) {
 }  // namespace
 
 int spawn(int count, const std::function<void(int rank, int count)>& fn, const SpawnOptions& options) {
-  check_usage(count, fn);
+  check_usage(count, fn, options);
   launch::Job job;
   job.ranks = count;
   job.reporter = "parley::spawn";

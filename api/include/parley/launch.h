@@ -13,7 +13,10 @@ struct SpawnOptions {
   bool prefix_output = true;  // put "[rank] " before every line of the processes
   std::string log_dir = {};   // also write rank-N.out and rank-N.err here
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
-  std::map<std::string, std::string> environment = {};  // further variables for every process
+  // Further variables for every process. Those by which init() finds the others (RANK, WORLD_SIZE,
+  // LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, PARLEY_SECRET, PARLEY_STORE) are spawn()'s to
+  // set: with one of them it throws UsageError.
+  std::map<std::string, std::string> environment = {};
 };
 
 // Starts `count` processes of this program, each of which calls `fn(rank, count)` with the environment that

@@ -96,7 +96,10 @@ TEST(ParleyRunUsage, MistakesExitWith2AndSayWhich) {
       {{"-n", "2", "--frobnicate", "true"}, "there is no option --frobnicate"},
       {{"-n", "2", "--timeout", "soon", "true"}, "--timeout soon is not a duration"},
       {{"-n", "2", "--env", "NOVALUE", "true"}, "--env NOVALUE is not NAME=VALUE"},
-      {{"-n", "2", "--env", "=x", "true"}, "is not NAME=VALUE"}};
+      {{"-n", "2", "--env", "=x", "true"}, "is not NAME=VALUE"},
+      {{"-n", "2", "--env", "RANK=5", "true"}, "--env RANK: the launcher itself sets RANK for every rank"},
+      // Without the value: secrets are never shown.
+      {{"-n", "2", "--env", "PARLEY_SECRET=x", "true"}, "--env PARLEY_SECRET: the launcher itself sets"}};
   for (const auto& [arguments, text] : mistakes) {
     std::vector<std::string> words{run_program};
     words.insert(words.end(), arguments.begin(), arguments.end());

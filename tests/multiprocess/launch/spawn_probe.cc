@@ -134,6 +134,9 @@ int initialised() {
   parley::destroy();
   return code;
 }
+int own_variable() {
+  return refused([] { (void)parley::spawn(2, nothing, {.environment = {{"RANK", "5"}}}); });
+}
 int ignored_children() {
   std::signal(SIGCHLD, SIG_IGN);
   return refused([] { (void)parley::spawn(2, nothing); });
@@ -155,6 +158,7 @@ int main(int argc, char** argv) {
                                                             {"no_function", no_function},
                                                             {"threads", threads},
                                                             {"initialised", initialised},
+                                                            {"own_variable", own_variable},
                                                             {"ignored_children", ignored_children}};
   const auto action = actions.find(argc > 1 ? argv[1] : "");
   return action != actions.end() ? action->second() : 97;

@@ -82,11 +82,10 @@ TEST(Spawn, CanBeCalledAgain) {
 }
 
 TEST(SpawnUsage, MistakesAreUsageErrors) {
-  const std::map<std::string, std::string> mistakes{{"no_ranks", "must be at least 1, not 0"},
-                                                    {"no_function", "the function is empty"},
-                                                    {"threads", "this process has 2 threads"},
-                                                    {"initialised", "in a world already"},
-                                                    {"ignored_children", "ignores SIGCHLD"}};
+  const std::map<std::string, std::string> mistakes{
+      {"no_ranks", "must be at least 1, not 0"},         {"no_function", "the function is empty"},
+      {"threads", "this process has 2 threads"},         {"initialised", "in a world already"},
+      {"own_variable", "the launcher itself sets RANK"}, {"ignored_children", "ignores SIGCHLD"}};
   for (const auto& [action, text] : mistakes) {
     Command command(probe(action));
     EXPECT_EQ(command.finish(), 0) << action << ": " << command.errors();

@@ -26,6 +26,15 @@ TEST(RankEnvironment, TheLauncherWinsOverExtraVariables) {
   EXPECT_EQ(environment.at("RANK"), "1");
 }
 
+TEST(RankEnvironment, WhatTheLauncherSetsIsNobodyElsesToSet) {
+  for (const std::string name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
+                                 "MASTER_PORT", "PARLEY_SECRET", "PARLEY_STORE"})
+    EXPECT_EQ(complaint_about(name), "the launcher itself sets " + name + " for every rank");
+  for (const char* name : {"EXTRA", "rank", "PARLEY_DEBUG", "RANK_", ""})
+    EXPECT_EQ(complaint_about(name).has_value(), *name == '\0') << name;
+  EXPECT_EQ(complaint_about("A=B"), "'A=B' cannot be the name of a variable");
+}
+
 TEST(EnvironmentCode, ReturnsWhatWentIn) {
   const Environment environment{{"A", ""}, {"B", "x=y=z"}, {"C", "two\nlines"}};
   EXPECT_EQ(decode(encode(environment)), environment);
