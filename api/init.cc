@@ -46,6 +46,7 @@ ProcessGroup init(const InitOptions& options) {
   auto& current = detail::CurrentWorld::instance();
   current.begin_joining();
   try {
+    base::check_log_environment();
     base::warn_about_unknown_variables();
     const wireup::WireupOptions resolved = resolve(options);
     if (resolved.place.alone)

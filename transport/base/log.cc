@@ -23,6 +23,7 @@ constexpr int unread = -1;
 // The lowest level that is logged, or `unread`: then the environment was not asked yet.
 constinit std::atomic<int> threshold{unread};
 constinit std::atomic<int> process_rank{-1};
+constinit std::atomic<bool> subsystems_checked{false};
 thread_local constinit int thread_rank = -1;
 thread_local constinit bool inside_sink = false;
 
@@ -169,6 +170,17 @@ namespace base {
 void read_log_environment_again() {
   threshold.store(unread, std::memory_order_relaxed);  // relaxed: one thread
   subsystem_filter() = read_filter();
+  subsystems_checked.store(false, std::memory_order_relaxed);
+}
+
+void check_log_environment() {
+  // relaxed: see read_threshold(); the flag guards no other data.
+  if (threshold.load(std::memory_order_relaxed) == unread) read_threshold();
+  if (subsystems_checked.exchange(true, std::memory_order_relaxed)) return;
+  std::string known;
+  for (const std::string_view name : known_subsystems()) known += concat(known.empty() ? "" : ", ", name);
+  for (const std::string& name : subsystem_filter().unknown())
+    PARLEY_LOG(warn, "env", "PARLEY_DEBUG_SUBSYS: there is no subsystem '", name, "'; known: ", known);
 }
 
 bool log_enabled(LogLevel level, std::string_view subsystem) noexcept {

@@ -21,6 +21,10 @@ namespace parley::base {
 // For a forked child that was given PARLEY_DEBUG or PARLEY_DEBUG_SUBSYS. REQUIRES: one thread.
 void read_log_environment_again();
 
+// Reads PARLEY_DEBUG and PARLEY_DEBUG_SUBSYS, if nothing was logged yet, and warns once about what they say
+// and nobody understands.
+void check_log_environment();
+
 // Whether a line of this level and subsystem would be written. Cost when off: one relaxed load.
 bool log_enabled(LogLevel level, std::string_view subsystem) noexcept;
 

@@ -1,9 +1,13 @@
 #include "transport/base/log_filter.h"
 
 #include <algorithm>
+#include <array>
 
 namespace parley::base {
 namespace {
+
+constexpr std::array<std::string_view, 7> known = {"engine", "env", "init", "p2p", "socket", "store", "tcp"};
+constexpr std::string_view every = "all";
 
 bool contains(const std::vector<std::string>& names, std::string_view name) noexcept {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -16,6 +20,10 @@ std::string_view trim(std::string_view text) noexcept {
 }
 
 }  // namespace
+
+std::span<const std::string_view> known_subsystems() noexcept {
+  return known;
+}
 
 SubsystemFilter::SubsystemFilter(std::string_view text) {
   while (!text.empty()) {
@@ -31,7 +39,15 @@ SubsystemFilter::SubsystemFilter(std::string_view text) {
 bool SubsystemFilter::admits(LogLevel level, std::string_view subsystem) const noexcept {
   if (contains(excluded_, subsystem)) return false;
   if (level <= LogLevel::warn || included_.empty()) return true;
-  return contains(included_, subsystem) || contains(included_, "all");
+  return contains(included_, subsystem) || contains(included_, every);
+}
+
+std::vector<std::string> SubsystemFilter::unknown() const {
+  std::vector<std::string> names;
+  for (const auto* list : {&included_, &excluded_})
+    for (const std::string& name : *list)
+      if (name != every && std::find(known.begin(), known.end(), name) == known.end()) names.push_back(name);
+  return names;
 }
 
 }  // namespace parley::base

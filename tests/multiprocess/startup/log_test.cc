@@ -60,6 +60,20 @@ TEST(Log, EveryRankSaysThatItIsLinked) {
   EXPECT_EQ(code, 0);
 }
 
+// Nothing else has a reason to look at the settings of a world that works.
+TEST(Log, InitComplainsAboutSettingsThatNobodyUnderstands) {
+  const auto check = [](int, int) {
+    const LogLines log;
+    ProcessGroup world = init();
+    expect_equal(log.with("PARLEY_DEBUG=bogus is not a level").size(), std::size_t{1}, "about the level");
+    expect_equal(log.with("there is no subsystem 'tpc'").size(), std::size_t{1}, "about the subsystem");
+    world.barrier();
+  };
+  const int code =
+      run_ranks(2, check, {.environment = {{"PARLEY_DEBUG", "bogus"}, {"PARLEY_DEBUG_SUBSYS", "tpc"}}});
+  EXPECT_EQ(code, 0);
+}
+
 // Without a sink and at the default level, a world that works writes nothing.
 TEST(Log, NothingIsWrongWithAWorldThatWorks) {
   const int code = run_verbose_ranks(3, [](int rank, int count) {

@@ -7,7 +7,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -214,6 +220,47 @@ TEST(LogEnvironmentDeathTest, ABadLevelIsReported) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(log_with_a_bad_level(), testing::ExitedWithCode(0),
               "warn env: PARLEY_DEBUG=loud is not a level: write error, warn, info or debug");
+}
+
+// Shows on stderr what the checks say, for nothing else is logged.
+[[noreturn]] void check_twice(const char* level, const char* subsystems) {
+  setenv("PARLEY_DEBUG", level, 1);
+  setenv("PARLEY_DEBUG_SUBSYS", subsystems, 1);
+  set_log_rank(0);
+  check_log_environment();
+  check_log_environment();
+  std::fputs("end\n", stderr);
+  std::exit(0);
+}
+
+TEST(LogEnvironmentDeathTest, WhatNobodyUnderstandsIsReportedOnceThoughNothingIsLogged) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::string start = "parley\\[rank 0\\] warn env: PARLEY_DEBUG";
+  EXPECT_EXIT(check_twice("info", "tcp,^store,all"), testing::ExitedWithCode(0), "^end\n$");
+  EXPECT_EXIT(check_twice("loud", ""), testing::ExitedWithCode(0),
+              "^" + start + "=loud is not a level: write error, warn, info or debug\nend\n$");
+  const std::string known = "; known: engine, env, init, p2p, socket, store, tcp\n";
+  EXPECT_EXIT(check_twice("", "tpc,tcp,^TCP"), testing::ExitedWithCode(0),
+              "^" + start + "_SUBSYS: there is no subsystem 'tpc'" + known + start +
+                  "_SUBSYS: there is no subsystem 'TCP'" + known + "end\n$");
+}
+
+TEST(SubsystemFilter, KnowsTheSubsystemsOfTheSources) {
+  const std::regex call(R"rx(PARLEY_LOG\(\s*[a-z]+,\s*"([^"]*)")rx");
+  std::set<std::string> found;
+  for (const char* folder : {"api", "rendezvous", "tensor", "transport"}) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::string(PARLEY_SOURCE_DIR) + "/" + folder)) {
+      if (entry.path().extension() != ".cc") continue;
+      std::ostringstream file;
+      file << std::ifstream(entry.path()).rdbuf();
+      const std::string text = file.str();
+      for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at)
+        found.insert((*at)[1]);
+    }
+  }
+  const auto known = known_subsystems();
+  EXPECT_EQ(found, std::set<std::string>(known.begin(), known.end()));
 }
 
 TEST(SubsystemFilter, FollowsItsGrammar) {
