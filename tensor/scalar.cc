@@ -95,6 +95,8 @@ const {
   constexpr DType dtype = dtype_of<T>;
   if constexpr (std::is_same_v<T, std::byte>) {
     return static_cast<std::byte>(to_integer(0, 255, dtype));
+  } else if constexpr (std::is_same_v<T, char>) {
+    return static_cast<char>(to_integer(0, 255, dtype));  // a u8, whatever the sign of char
   } else if constexpr (std::is_integral_v<T>) {
     using Limits = std::numeric_limits<T>;
     return static_cast<T>(to_integer(Limits::min(), Limits::max(), dtype));
@@ -119,6 +121,7 @@ template PARLEY_API std::byte Scalar::to<std::byte>() const;
 template PARLEY_API bool Scalar::to<bool>() const;
 template PARLEY_API std::uint8_t Scalar::to<std::uint8_t>() const;
 template PARLEY_API std::int8_t Scalar::to<std::int8_t>() const;
+template PARLEY_API char Scalar::to<char>() const;
 template PARLEY_API std::int16_t Scalar::to<std::int16_t>() const;
 template PARLEY_API std::int32_t Scalar::to<std::int32_t>() const;
 template PARLEY_API long Scalar::to<long>() const;

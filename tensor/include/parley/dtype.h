@@ -55,6 +55,8 @@ struct DTypeOf<std::uint8_t> : DTypeIs<DType::u8> {};
 template <>
 struct DTypeOf<std::int8_t> : DTypeIs<DType::i8> {};
 template <>
+struct DTypeOf<char> : DTypeIs<DType::u8> {};
+template <>
 struct DTypeOf<std::int16_t> : DTypeIs<DType::i16> {};
 template <>
 struct DTypeOf<std::int32_t> : DTypeIs<DType::i32> {};
@@ -78,6 +80,10 @@ static_assert(sizeof(long) == 8 && sizeof(bool) == 1);
 }  // namespace detail
 
 // C++ types that a tensor can hold; T without const.
+//
+// char is u8, whether or not it is signed: text is the same bytes on every machine, and a rank with signed
+// chars must not disagree with one whose chars are not. So a string is received into chars or u8, not i8.
+// A string literal is an array of its characters and the zero behind them.
 template <typename T>
 concept has_dtype = requires {
   detail::DTypeOf<T>::value;

@@ -19,6 +19,7 @@ class PARLEY_API Scalar {
   Scalar(Integer value) : integer_(static_cast<std::int64_t>(value)) {
     if (!std::in_range<std::int64_t>(static_cast<decltype(+value)>(value))) refuse_integer();
   }
+  Scalar(char value) noexcept : integer_(static_cast<unsigned char>(value)) {}  // a u8, as char is
   Scalar(std::byte value) noexcept : integer_(std::to_integer<std::int64_t>(value)) {}
   Scalar(float value) noexcept : Scalar(static_cast<double>(value)) {}
   Scalar(double value) noexcept : kind_(Kind::real), real_(value) {}

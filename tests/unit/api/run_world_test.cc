@@ -43,6 +43,29 @@ TEST(RunWorld, SingleValuesTravelInEveryWay) {
   });
 }
 
+TEST(RunWorld, TextTravelsAsCharactersOrAsBytesButIsNoNumbers) {
+  run_world(2, [](ProcessGroup& world) {
+    const std::string out = "gr\xc3\xbc\xc3\x9f";
+    if (world.rank() == 0) {
+      for (int time = 0; time < 4; ++time) world.send(out, 1);
+      world.send('x', 1);
+    } else {
+      std::string text(out.size(), ' ');
+      world.recv(text, 0);
+      EXPECT_EQ(text, out);
+      std::vector<char> letters(out.size());
+      world.recv(letters, 0);
+      EXPECT_EQ(std::string(letters.begin(), letters.end()), out);
+      std::vector<std::uint8_t> bytes(out.size());
+      world.recv(bytes, 0);
+      EXPECT_EQ(std::string(bytes.begin(), bytes.end()), out);
+      std::vector<float> floats(out.size());
+      EXPECT_THROW(world.recv(floats, 0), MismatchError);
+      EXPECT_EQ(world.recv<char>(0), 'x');
+    }
+  });
+}
+
 TEST(RunWorld, FaultsOfTheLinksChangeNothing) {
   WorldOptions options;
   options.faults = {.seed = 11, .delay = 0.2, .refusal = 0.2, .split = 0.2};

@@ -22,6 +22,7 @@ TEST(DType, KnowsTypeSizeAndName) {
   expect_dtype<bool>(DType::boolean, "bool");
   expect_dtype<std::uint8_t>(DType::u8, "u8");
   expect_dtype<std::int8_t>(DType::i8, "i8");
+  expect_dtype<char>(DType::u8, "u8");
   expect_dtype<std::int16_t>(DType::i16, "i16");
   expect_dtype<std::int32_t>(DType::i32, "i32");
   expect_dtype<std::int64_t>(DType::i64, "i64");
@@ -42,7 +43,8 @@ TEST(DType, TheF8KindsAreOneByte) {
 }
 
 TEST(DType, OtherTypesHaveNone) {
-  static_assert(!has_dtype<char> && !has_dtype<std::uint32_t> && !has_dtype<std::string>);
+  static_assert(!has_dtype<wchar_t> && !has_dtype<char16_t> && !has_dtype<std::uint32_t> &&
+                !has_dtype<std::string>);
   static_assert(!has_dtype<const float> && !has_dtype<float*> && !has_dtype<long double>);
 }
 

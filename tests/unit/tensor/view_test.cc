@@ -4,6 +4,8 @@
 
 #include <array>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace parley {
@@ -28,7 +30,11 @@ static_assert(std::is_convertible_v<float (&)[4], Tensor>);
 static_assert(!std::is_constructible_v<Tensor, std::vector<float>>, "a temporary would dangle");
 static_assert(!std::is_constructible_v<Tensor, std::vector<bool>&>, "its elements are bits");
 static_assert(!std::is_constructible_v<Tensor, std::vector<std::string>&>);
-static_assert(!std::is_constructible_v<Tensor, std::string&>);
+static_assert(std::is_convertible_v<std::string&, Tensor>);
+static_assert(std::is_convertible_v<const std::string&, Tensor>);
+static_assert(std::is_convertible_v<std::string_view, Tensor>);
+static_assert(std::is_convertible_v<std::vector<char>&, Tensor>);
+static_assert(!std::is_constructible_v<Tensor, std::string>, "a temporary would dangle");
 
 TEST(TensorView, SeesAVector) {
   std::vector<float> numbers = {1, 2, 3};
@@ -68,6 +74,26 @@ TEST(TensorView, EveryTypeKeepsItsDType) {
   EXPECT_EQ(dtype_of_view(0.0), DType::f64);
   EXPECT_EQ(dtype_of_view(std::complex<float>{}), DType::complex64);
   EXPECT_EQ(dtype_of_view(std::complex<double>{}), DType::complex128);
+}
+
+// Bytes 128 to 255 are the same in u8 and in char, whatever the sign of char.
+TEST(TensorView, TextIsU8) {
+  std::string text = "a\xff";
+  const Tensor tensor(text);
+  EXPECT_EQ(tensor.dtype(), DType::u8);
+  EXPECT_EQ(tensor.bytes(), 2u);
+  EXPECT_FALSE(tensor.is_read_only());
+  EXPECT_EQ(tensor.to_string(), "tensor([ 97, 255], dtype=u8)");
+  EXPECT_EQ(tensor.data_as<std::uint8_t>()[1], 255);
+  EXPECT_EQ(tensor.data_as<char>()[1], '\xff');
+  EXPECT_EQ(tensor.select(0, 1).item<char>(), '\xff');
+  tensor.fill('\xfe');
+  EXPECT_EQ(text, "\xfe\xfe");
+  EXPECT_THROW((void)tensor.data_as<std::int8_t>(), UsageError);
+  EXPECT_THROW((void)Scalar(256).to<char>(), UsageError);
+  EXPECT_THROW((void)Scalar(-1).to<char>(), UsageError);
+  EXPECT_TRUE(Tensor(std::string_view(text)).is_read_only());
+  EXPECT_EQ(Tensor("abc").bytes(), 4u) << "with the zero at its end";
 }
 
 TEST(TensorView, OfConstElementsIsReadOnly) {
