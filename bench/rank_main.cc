@@ -57,7 +57,7 @@ class Report {
     std::fflush(stdout);
   }
   void add(const Figures& figures) {
-    print(table_line(figures.parley, figures.raw) + disturbance_note(figures.core_share));
+    print(table_line(figures.parley, figures.raw) + disturbance_note(figures.parley, figures.raw));
     if (!json_.is_open()) return;
     json_ << to_json(figures.parley) << '\n' << to_json(figures.raw) << '\n' << std::flush;
     if (!json_) throw std::runtime_error("writing the JSON rows failed (is the disk full?)");

@@ -33,6 +33,7 @@ Row make_row(const Subject& subject, std::string system, const Series& series, d
   row.hi_us = largest(series.round_us);
   row.probe_ns = probe_ns;
   if (!series.tail_us.empty()) row.p99_us = percentile(series.tail_us, 99);
+  if (!series.core_share.empty()) row.core_share = smallest(series.core_share);
   if (is_windowed(subject.op)) {
     // Bytes per microsecond are MB (1e6 bytes) per second.
     row.mb_per_s = static_cast<double>(subject.bytes) / row.median_us;
@@ -71,6 +72,8 @@ std::string to_json(const Row& row) {
   json["probe_ns"] = rounded(row.probe_ns);
   json["ratio_to_limit"] = json_of(row.ratio_to_limit);
   json["ratio_to_best_peer"] = json_of(row.ratio_to_best_peer);
+  json["core_share"] = json_of(row.core_share);
+  json["rounds_left_out"] = row.rounds_left_out;
   return json.dump();
 }
 

@@ -38,9 +38,12 @@ struct Row {
   double probe_ns = 0;
   std::optional<double> ratio_to_limit;
   std::optional<double> ratio_to_best_peer;
+  std::optional<double> core_share;
+  int rounds_left_out = 0;
 };
 
-// A row of `system`, without anything it is compared with. REQUIRES: a round in `series`.
+// A row of `system`, without anything it is compared with; nothing was left out. REQUIRES: a round in
+// `series`.
 Row make_row(const Subject& subject, std::string system, const Series& series, double probe_ns);
 
 // Fills in the limit: what the raw system reached for the same subject in the same rounds.

@@ -1,32 +1,74 @@
 #include "bench/series.h"
 
-#include <cstddef>
+#include <algorithm>
+#include <numeric>
 
 namespace parley::bench {
 namespace {
 
-double combined_us(Op op, std::span<const Series> pairs, std::size_t round) {
+std::span<const double> tail_of(const Series& series, std::size_t round) {
+  const std::size_t samples = series.tail_us.size() / series.round_us.size();
+  return std::span(series.tail_us).subspan(round * samples, samples);
+}
+
+void append_tail(Series& to, std::span<const double> samples) {
+  to.tail_us.insert(to.tail_us.end(), samples.begin(), samples.end());
+}
+
+double combined_us(Op op, std::span<const Series* const> pairs, std::size_t round) {
   double sum = 0;
-  for (const Series& pair : pairs) sum += is_windowed(op) ? 1 / pair.round_us[round] : pair.round_us[round];
+  for (const Series* pair : pairs) sum += is_windowed(op) ? 1 / pair->round_us[round] : pair->round_us[round];
   return is_windowed(op) ? 1 / sum : sum / static_cast<double>(pairs.size());
+}
+
+bool is_disturbed(const Series& series, std::size_t round) {
+  return !series.core_share.empty() && series.core_share[round] < undisturbed_share;
 }
 
 }  // namespace
 
 void Series::append(const PhaseResult& result) {
   round_us.push_back(result.us);
-  tail_us.insert(tail_us.end(), result.tail_us.begin(), result.tail_us.end());
+  append_tail(*this, result.tail_us);
 }
 
-Series combine(Op op, std::span<const Series> pairs) {
-  Series all;
-  for (std::size_t round = 0; round < pairs.front().round_us.size(); ++round) {
-    all.round_us.push_back(combined_us(op, pairs, round));
+Series combine(Op op, std::span<const Series> ranks) {
+  std::vector<const Series*> pairs;
+  for (const Series& rank : ranks) {
+    if (!rank.round_us.empty()) pairs.push_back(&rank);
   }
-  for (const Series& pair : pairs) {
-    all.tail_us.insert(all.tail_us.end(), pair.tail_us.begin(), pair.tail_us.end());
+  Series all;
+  all.core_share = ranks.front().core_share;
+  for (std::size_t round = 0; round < ranks.front().round_us.size(); ++round) {
+    all.round_us.push_back(combined_us(op, pairs, round));
+    for (const Series* pair : pairs) append_tail(all, tail_of(*pair, round));
+  }
+  for (const Series& rank : ranks) {
+    for (std::size_t round = 0; round < all.core_share.size(); ++round) {
+      all.core_share[round] = std::min(all.core_share[round], rank.core_share[round]);
+    }
   }
   return all;
+}
+
+std::vector<std::size_t> rounds_that_count(const Series& parley, const Series& raw) {
+  std::vector<std::size_t> all(parley.round_us.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> undisturbed;
+  for (const std::size_t round : all) {
+    if (!is_disturbed(parley, round) && !is_disturbed(raw, round)) undisturbed.push_back(round);
+  }
+  return 3 * undisturbed.size() >= all.size() ? undisturbed : all;
+}
+
+Series only(const Series& series, std::span<const std::size_t> rounds) {
+  Series left;
+  for (const std::size_t round : rounds) {
+    left.round_us.push_back(series.round_us[round]);
+    append_tail(left, tail_of(series, round));
+    if (!series.core_share.empty()) left.core_share.push_back(series.core_share[round]);
+  }
+  return left;
 }
 
 }  // namespace parley::bench

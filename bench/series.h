@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -10,14 +11,27 @@ namespace parley::bench {
 
 // What the rounds of one size gave for one system. Microseconds per message, one way.
 struct Series {
-  std::vector<double> round_us;  // one figure a round, in order
-  std::vector<double> tail_us;   // single exchanges of all rounds
+  std::vector<double> round_us;    // one figure a round, in order; empty for a rank that does not lead
+  std::vector<double> tail_us;     // single exchanges, round after round, equally many of each
+  std::vector<double> core_share;  // of CoreWatch, one figure a round; empty where that is not known
 
   void append(const PhaseResult& result);
 };
 
-// Several pairs at once, as one series: latencies are averaged round by round, rates of windowed traffic add
-// up; single exchanges are pooled. REQUIRES: at least one pair, the same number of rounds in each.
-Series combine(Op op, std::span<const Series> pairs);
+// All ranks of a run as one series: of the pairs, latencies are averaged round by round, rates of windowed
+// traffic add up, and single exchanges are pooled; of the core shares, the smallest of each round stays.
+// REQUIRES: the first one has rounds, and the same number of them as every other that has any.
+Series combine(Op op, std::span<const Series> ranks);
+
+// A rank with less of its core than this was disturbed: a loop that has its core to itself never waits for
+// it, and the rest allows for interrupts.
+inline constexpr double undisturbed_share = 0.95;
+
+// The rounds to make figures from, as indices: those in which no rank was disturbed in the turn of either
+// system, if they are a third or more; else all.
+std::vector<std::size_t> rounds_that_count(const Series& parley, const Series& raw);
+
+// The series without the other rounds.
+Series only(const Series& series, std::span<const std::size_t> rounds);
 
 }  // namespace parley::bench

@@ -6,22 +6,20 @@
 #include <optional>
 #include <vector>
 
+#include "bench/buffers.h"
 #include "bench/options.h"
 #include "bench/pair.h"
-#include "bench/phase.h"
+#include "bench/plan.h"
 #include "bench/probe.h"
 #include "bench/row.h"
 #include "bench/series.h"
 
 namespace parley::bench {
 
-// The rows of one size.
+// The rows of one size, from the same rounds.
 struct Figures {
   Row parley;
   Row raw;
-  // Of the raw turns' time, how much the worst-off rank was running: the median over its rounds. Less than 1
-  // means that something else used its core. Nothing when the raw loops give the core away themselves.
-  std::optional<double> core_share;
 };
 
 // Measures size after size. In each round the probe, the library and the raw socket take turns between the
@@ -37,18 +35,18 @@ class Session {
   std::optional<Figures> measure(std::size_t bytes);
 
  private:
-  // What one pair gathers over the rounds of a size.
+  // What one rank gathers over the rounds of a size.
   struct Gathered {
     Series parley;
     Series raw;
     std::vector<double> probe_ns;
-    std::vector<double> core_share;  // of this rank, a figure a round
   };
   Gathered run_rounds(std::size_t bytes);
-  // At rank 0: the series of all pairs in one; elsewhere: what it was given.
+  // One system's turn in a round, after all ranks have come to it.
+  template <typename System>
+  void take_turn(System& system, const Plan& plan, Buffers& buffers, Series& series);
+  // At rank 0: the series of all ranks in one; elsewhere: what it was given.
   Series collect(const Series& mine);
-  // At rank 0: the smallest figure of all ranks; elsewhere: its own.
-  double collect_smallest(double mine);
 
   ProcessGroup& group_;
   const Options& options_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <ctime>
 
 namespace parley::bench {
 
@@ -24,20 +23,6 @@ class Stopwatch {
     return std::chrono::duration<double, std::micro>(duration).count();
   }
   Clock::time_point start_ = Clock::now();
-};
-
-// Processor time of the calling thread since construction, in microseconds.
-class CpuWatch {
- public:
-  [[nodiscard]] double elapsed_us() const noexcept { return now_us() - start_us_; }
-
- private:
-  static double now_us() noexcept {
-    timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-  }
-  double start_us_ = now_us();
 };
 
 }  // namespace parley::bench

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 
+#include "bench/series.h"
 #include "bench/sizes.h"
 
 namespace parley::bench {
@@ -12,6 +14,13 @@ namespace {
 // What is missing prints as "nan".
 double number(const std::optional<double>& value) {
   return value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+// A clause of the note below; nothing when the turns were undisturbed.
+void append_share(std::string& clauses, const Row& row, const char* turns) {
+  if (!row.core_share || *row.core_share >= undisturbed_share) return;
+  clauses += clauses.empty() ? "" : ", ";
+  clauses += fmt::format("{:.0f} % in {} turns", *row.core_share * 100, turns);
 }
 
 }  // namespace
@@ -54,13 +63,17 @@ std::string table_line(const Row& row, const Row& raw) {
   return {};
 }
 
-std::string disturbance_note(std::optional<double> core_share) {
-  // A spinning loop that has its core to itself is always running; the rest allows for interrupts.
-  constexpr double undisturbed = 0.95;
-  if (!core_share || *core_share >= undisturbed) return {};
-  return fmt::format(
-      "# DISTURBED: a rank had {:.0f} % of its core in the raw turns; do not use this line or its ratio\n",
-      *core_share * 100);
+std::string disturbance_note(const Row& parley, const Row& raw) {
+  std::string shares;
+  append_share(shares, parley, "the library's");
+  append_share(shares, raw, "the raw");
+  if (!shares.empty()) {
+    return "# DISTURBED: a rank had its core for as little as " + shares +
+           "; do not use this line or its ratio\n";
+  }
+  if (parley.rounds_left_out == 0) return {};
+  return fmt::format("# {} of {} rounds left out: something else used the core of a rank\n",
+                     parley.rounds_left_out, parley.rounds + parley.rounds_left_out);
 }
 
 }  // namespace parley::bench

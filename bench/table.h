@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "bench/row.h"
@@ -14,7 +13,7 @@ std::string table_header(Op op);
 std::string table_line(const Row& row, const Row& raw);
 
 // A comment line when a rank had less than its core, so that neither the figures nor their ratio can be
-// trusted; else empty. `core_share` as in Figures.
-std::string disturbance_note(std::optional<double> core_share);
+// trusted, or when rounds of that kind were left out; else empty. Both rows are of the same subject.
+std::string disturbance_note(const Row& parley, const Row& raw);
 
 }  // namespace parley::bench

@@ -48,7 +48,7 @@ TEST(ParleyBench, WritesTwoRowsForEachSize) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i]["bytes"], i < 2 ? 8 : 65536);
     EXPECT_EQ(rows[i]["system"], i % 2 == 0 ? "parley" : "raw");
-    EXPECT_EQ(rows[i]["rounds"], 2);
+    EXPECT_EQ(rows[i]["rounds"].get<int>() + rows[i]["rounds_left_out"].get<int>(), 2);
     EXPECT_GT(rows[i]["median_us"], 0);
   }
   EXPECT_EQ(rows[0]["limit_us"], rows[1]["median_us"]);
