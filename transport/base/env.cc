@@ -24,7 +24,7 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_INIT_TIMEOUT", "how long init() may last, same grammar; default 5m"},
     KnownVariable{"PARLEY_DEBUG", "lowest level that is logged: error, warn, info, debug; default warn"},
     KnownVariable{"PARLEY_DEBUG_SUBSYS",
-                  "subsystems that log: tcp,store for these, ^env for all but this one"},
+                  "subsystems that log: socket,store for these, ^env for all but this one"},
     KnownVariable{"PARLEY_SECRET", "proof that processes belong to one job; the launcher makes one"},
     KnownVariable{"PARLEY_STORE", "launcher: the store at MASTER_ADDR is served already"},
     KnownVariable{"PARLEY_HOST", "address or name of this host to listen on and to advertise"},

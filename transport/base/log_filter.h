@@ -14,10 +14,10 @@ std::span<const std::string_view> known_subsystems() noexcept;
 
 // What PARLEY_DEBUG_SUBSYS selects: names separated by commas, each with "^" before it to exclude it.
 //   ""          everything
-//   "tcp,store" info and debug lines of these two only; warnings and errors of all, for nobody wants to miss
-//   them
+//   "socket,store" info and debug lines of these two only; warnings and errors of all, for nobody wants to
+//   miss them
 //   "^env"      everything but env, whose warnings and errors are hidden too
-//   "all"       everything; useful as "all,^tcp"
+//   "all"       everything; useful as "all,^socket"
 // Thread-safety: immutable.
 class SubsystemFilter {
  public:

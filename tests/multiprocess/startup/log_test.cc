@@ -66,11 +66,11 @@ TEST(Log, InitComplainsAboutSettingsThatNobodyUnderstands) {
     const LogLines log;
     ProcessGroup world = init();
     expect_equal(log.with("PARLEY_DEBUG=bogus is not a level").size(), std::size_t{1}, "about the level");
-    expect_equal(log.with("there is no subsystem 'tpc'").size(), std::size_t{1}, "about the subsystem");
+    expect_equal(log.with("there is no subsystem 'sokcet'").size(), std::size_t{1}, "about the subsystem");
     world.barrier();
   };
   const int code =
-      run_ranks(2, check, {.environment = {{"PARLEY_DEBUG", "bogus"}, {"PARLEY_DEBUG_SUBSYS", "tpc"}}});
+      run_ranks(2, check, {.environment = {{"PARLEY_DEBUG", "bogus"}, {"PARLEY_DEBUG_SUBSYS", "sokcet"}}});
   EXPECT_EQ(code, 0);
 }
 

@@ -13,7 +13,7 @@ enum class LogLevel : unsigned char { error, warn, info, debug };
 // One line, without a newline. The views are valid during the call only.
 struct LogRecord {
   LogLevel level;
-  std::string_view subsystem;  // "init", "store", "socket", "tcp", "p2p", "engine", "launch", "env"
+  std::string_view subsystem;  // "engine", "env", "init", "p2p", "socket" or "store"
   std::string_view message;
   int rank;  // -1 before the rank is known
 };
