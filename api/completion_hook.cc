@@ -27,6 +27,8 @@ struct Hook {
       fn(facts ? to_exception(*world, *facts) : nullptr);
     } catch (const std::exception& error) {
       PARLEY_LOG(error, "p2p", "a completion function threw: ", error.what());
+    } catch (...) {
+      PARLEY_LOG(error, "p2p", "a completion function threw an exception that is no std::exception");
     }
     if (also == nullptr) return;
     also->facts = facts;

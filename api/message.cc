@@ -37,6 +37,7 @@ Message::Message() = default;
 Message::Message(Message&&) noexcept = default;
 
 Message& Message::operator=(Message&& other) noexcept {
+  if (this == &other) return *this;
   Message dropped(std::move(*this));  // puts our message back
   held_ = std::move(other.held_);
   status_ = other.status_;

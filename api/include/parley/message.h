@@ -18,7 +18,7 @@ struct MessageAccess;
 class [[nodiscard, gnu::visibility("default")]] Message {
  public:
   Message(Message &&) noexcept;
-  Message& operator=(Message&&) noexcept;
+  Message& operator=(Message&&) noexcept;  // the one that was here goes back
   ~Message();
 
   [[nodiscard]] int source() const noexcept {

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 #include <parley/testing.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <stdexcept>
@@ -165,68 +164,6 @@ TEST(RunWorld, ATruncatedPacketEndsItsLinkAlone) {
   EXPECT_EQ(ended, 2);
 }
 
-TEST(RunWorld, ThrowsWhatARankThrows) {
-  EXPECT_THROW(run_world(2,
-                         [](ProcessGroup& world) {
-                           if (world.rank() == 1) throw std::runtime_error("mine");
-                         }),
-               std::runtime_error);
-}
-
-// Ranks 0 and 2 fail because rank 1 has left; that is not what the test's author wants to read.
-TEST(RunWorld, ThrowsTheCauseAndNotWhatFollowedFromIt) {
-  for (int round = 0; round < 20; ++round) {
-    std::string text;
-    try {
-      run_world(3, [](ProcessGroup& world) {
-        if (world.rank() == 1) throw std::runtime_error("the real cause");
-        world.recv<int>(1);
-      });
-    } catch (const std::exception& error) {
-      text = error.what();
-    }
-    EXPECT_EQ(text, "the real cause");
-  }
-}
-
-TEST(RunWorld, NeedsARankAndAFunction) {
-  for (const int size : {0, -1}) EXPECT_THROW(run_world(size, [](ProcessGroup&) {}), UsageError) << size;
-  EXPECT_THROW(run_world(1, nullptr), UsageError);
-}
-
-// Threads get a stack that is larger than any memory: none can be started.
-class NoThreads {
- public:
-  NoThreads() {
-    pthread_attr_t endless;
-    pthread_getattr_default_np(&before_);
-    pthread_getattr_default_np(&endless);
-    pthread_attr_setstacksize(&endless, std::size_t{1} << 45);
-    pthread_setattr_default_np(&endless);
-    pthread_attr_destroy(&endless);
-  }
-  ~NoThreads() {
-    pthread_setattr_default_np(&before_);
-    pthread_attr_destroy(&before_);
-  }
-
- private:
-  pthread_attr_t before_{};
-};
-
-TEST(RunWorld, WithoutThreadsForAllRanksNoneBegins) {
-  std::atomic<int> calls{0};
-  std::string text;
-  try {
-    const NoThreads none;
-    run_world(32, [&](ProcessGroup&) { ++calls; });
-  } catch (const ResourceError& error) {
-    text = error.what();
-  }
-  EXPECT_NE(text.find("of 32 threads could be started"), std::string::npos) << text;
-  EXPECT_EQ(calls, 0);
-}
-
 TEST(RunWorld, ProbedMessagesGoToNobodyElse) {
   run_world(2, [](ProcessGroup& world) {
     if (world.rank() == 0) {
@@ -251,6 +188,42 @@ TEST(RunWorld, ProbedMessagesGoToNobodyElse) {
     world.barrier();
     EXPECT_THROW(while (true) world.iprobe(0, {.tag = 3}), PeerLeftError) << "nothing can come any more";
   });
+}
+
+TEST(RunWorld, AMessageSurvivesItsAssignmentToItself) {
+  run_world(1, [](ProcessGroup& world) {
+    world.send(std::int32_t{7}, 0);
+    Message message = world.probe(0);
+    Message& same = message;
+    message = std::move(same);
+    EXPECT_FALSE(world.iprobe(0).has_value()) << "still held";
+    std::int32_t value = 0;
+    message.recv(std::span(&value, 1));
+    EXPECT_EQ(value, 7);
+  });
+}
+
+// At once, for the operation had ended, and later, by whoever makes progress.
+TEST(RunWorld, WhatACompletionFunctionThrowsIsLogged) {
+  std::vector<std::string> lines;
+  set_log_sink([&](const LogRecord& record) { lines.emplace_back(record.message); });
+  run_world(1, [](ProcessGroup& world) {
+    std::int32_t value = 0;
+    for (const bool early : {true, false}) {
+      Work work = world.irecv(value, 0);
+      if (!early) world.send(std::int32_t{1}, 0);
+      work.then([early](std::exception_ptr) {
+        if (early) throw 42;
+        throw std::runtime_error("mine");
+      });
+      if (early) world.send(std::int32_t{1}, 0);
+      work.wait();
+    }
+  });
+  set_log_sink({});
+  EXPECT_EQ(lines,
+            (std::vector<std::string>{"a completion function threw an exception that is no std::exception",
+                                      "a completion function threw: mine"}));
 }
 
 TEST(RunWorld, CompletionFunctionsRunOnce) {
