@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -39,33 +43,45 @@ TEST(IdlePolicy, WithoutACoreItYieldsABoundedNumberOfTimes) {
   EXPECT_EQ(policy.next({}), Step::sleep);
 }
 
+// The counter is no atomic: an increment that another thread interrupts is lost, and shows in the sum.
 TEST(EngineLock, ExcludesAndLetsContendersIn) {
+  constexpr long contenders = 3;
+  constexpr long turns = 2000;
   EngineLock lock;
-  int counter = 0;
+  long counter = 0;
+  long polls = 0;
+  long yields = 0;
+  std::atomic<bool> polling{false};
   std::atomic<bool> stop{false};
   // A poller that holds the lock all the time but for its yields.
   std::thread poller([&] {
     lock.lock();
+    polling = true;
     while (!stop.load()) {
       ++counter;
-      if (lock.contended()) lock.yield();
+      ++polls;
+      if (!lock.contended()) continue;
+      ++yields;
+      lock.yield();
     }
     lock.unlock();
   });
-  std::vector<std::thread> contenders;
-  for (int thread = 0; thread < 3; ++thread) {
-    contenders.emplace_back([&] {
-      for (int turn = 0; turn < 2000; ++turn) {
+  while (!polling) std::this_thread::yield();
+  std::vector<std::thread> threads;
+  for (long thread = 0; thread < contenders; ++thread) {
+    threads.emplace_back([&] {
+      for (long turn = 0; turn < turns; ++turn) {
         lock.lock();
         ++counter;
         lock.unlock();
       }
     });
   }
-  for (auto& contender : contenders) contender.join();  // each got its turns
+  for (auto& thread : threads) thread.join();  // each got its turns
   stop = true;
   poller.join();
-  EXPECT_GE(counter, 6000);
+  EXPECT_EQ(counter, polls + contenders * turns);
+  EXPECT_GE(yields, 1) << "nobody got in without";
 }
 
 // Two engines linked within the process.
@@ -112,12 +128,26 @@ struct TwoEngines {
   Transport* transports[2];
 };
 
+// Whether the kernel has put a thread of this process to sleep.
+bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
+}
+
 TEST(Engine, ASleepingWaiterIsWokenByTheMessage) {
   TwoEngines two;
   std::byte in{0};
   Request& request = two.receive(1, 1, in, false);
-  std::thread waiter([&] { EXPECT_TRUE(two.engines[1]->wait(request, std::chrono::seconds(30))); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // most likely asleep by now; right either way
+  std::atomic<pid_t> sleeper{0};
+  std::thread waiter([&] {
+    sleeper = gettid();
+    EXPECT_TRUE(two.engines[1]->wait(request, std::chrono::seconds(60)));
+  });
+  const auto deadline = base::Deadline::after(std::chrono::seconds(30));
+  while ((sleeper == 0 || !is_asleep(sleeper)) && !deadline.expired()) std::this_thread::yield();
+  EXPECT_FALSE(deadline.expired()) << "the waiter does not sleep";
   two.send(0, 1, std::byte{5});
   waiter.join();
   EXPECT_EQ(in, std::byte{5});
