@@ -30,6 +30,20 @@ long sleeps_of(const std::string& thread_name) {
   return -1;
 }
 
+TEST(WakeUps, BlockingCallsNeedNoBackgroundThread) {
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    for (int round = 0; round < 1000; ++round) {
+      if (rank == 0) world.send(round, 1);
+      expect_equal(world.recv<int>(1 - rank), round, "round");
+      if (rank == 1) world.send(round, 0);
+      world.barrier();
+    }
+    expect_equal(sleeps_of("parley"), -1L, "sleeps of a background thread");
+  });
+  EXPECT_EQ(code, 0);
+}
+
 TEST(WakeUps, OfTheBackgroundThreadEndWhileSomebodyWaits) {
   const int code = run_ranks(2, [](int rank, int) {
     ProcessGroup world = init();

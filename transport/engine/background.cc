@@ -88,10 +88,9 @@ void Engine::background_main() noexcept {
 bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexcept {
   if (background_.load(std::memory_order_relaxed) != Background::watching) return false;
   const bool callers_poll = polling_ || std::exchange(seen_polls, polls_) != polls_;
-  const bool pending = messenger_.live_requests() != 0 || !messenger_.drained();
+  const bool pending = messenger_.live_requests() != 0 || has_unsent();
   // Whoever waits activates us again when it leaves something pending behind.
-  const bool quiet = polling_ || (!pending && !callers_poll);
-  quiet_turns = quiet ? quiet_turns + 1 : 0;
+  quiet_turns = polling_ || !pending ? quiet_turns + 1 : 0;
   if (quiet_turns >= quiet_looks) {
     quiet_turns = 0;
     background_.store(Background::parked, std::memory_order_relaxed);

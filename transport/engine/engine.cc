@@ -40,17 +40,21 @@ Posted Engine::send(const SendSpec& spec, bool background) {
   if (goes_on && background) activate_background();
   if (goes_on)
     wake_sleepers();
-  else
+  else if (has_unsent())
     leave_rest_to_background();
   return posted;
 }
 
-// A caller goes away. Operations may be pending that nobody waits for; what its peers wait for may still be
-// in a staging buffer or an outbox, because a link was full. Then somebody else moves them.
+// Whether something that was sent waits in this process, in a staging buffer or an outbox, because a link was
+// full.
+bool Engine::has_unsent() const noexcept {
+  bool unsent = messenger_.is_blocked();
+  for (const auto& transport : transports_) unsent = unsent || transport->unsent();
+  return unsent;
+}
+
+// A caller goes away and leaves something that somebody else has to move.
 void Engine::leave_rest_to_background() noexcept {
-  bool rest = messenger_.is_blocked() || (messenger_.live_requests() != 0 && waiters_.empty());
-  for (const auto& transport : transports_) rest = rest || transport->unsent();
-  if (!rest) return;
   activate_background();
   wake_sleepers();
 }

@@ -189,6 +189,7 @@ class Engine {
   std::size_t look_once();
   void end_announced_sleep() noexcept;
   void resign() noexcept;
+  [[nodiscard]] bool has_unsent() const noexcept;
   void leave_rest_to_background() noexcept;
   void run_deferred();
   void run_deferred_unlocked();

@@ -52,7 +52,8 @@ bool Engine::wait_for(WaitCondition condition, std::span<Request* const> request
   }
   if (!polling_) hand_over();
   if (!asleep_) resign();
-  leave_rest_to_background();
+  const bool leaves_pending = messenger_.live_requests() != 0 && waiters_.empty();
+  if (leaves_pending || has_unsent()) leave_rest_to_background();
   return holds;
 }
 
