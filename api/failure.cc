@@ -140,7 +140,9 @@ FailureFacts facts_of(const FailedOperation& operation, const Request& request, 
   return facts;
 }
 
-std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& facts) {
+namespace {
+
+ErrorDetails details_of(const wireup::World& world, const FailureFacts& facts) {
   ErrorDetails details;
   details.rank = world.rank;
   details.peer = facts.operation.peer;
@@ -151,58 +153,72 @@ std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& 
   details.message_bytes = facts.message_bytes;
   details.elapsed = facts.elapsed;
   const int named = facts.culprit >= 0 ? facts.culprit : facts.operation.peer;
-  if (named >= 0) {
-    details.host = world.cards[static_cast<std::size_t>(named)].host;
-    details.pid = world.cards[static_cast<std::size_t>(named)].pid;
-  }
-  const std::string what = concat("rank ", world.rank, ": ", operation_text(world, facts.operation));
-  const std::string extra = facts.extra.empty() ? "" : "; " + facts.extra;
+  if (named < 0) return details;
+  details.host = world.cards[static_cast<std::size_t>(named)].host;
+  details.pid = world.cards[static_cast<std::size_t>(named)].pid;
+  return details;
+}
+
+// What follows the operation in the sentence: " timed out after 45 ms; 1 unmatched message ...".
+std::string outcome_text(const wireup::World& world, const FailureFacts& facts) {
   const std::string culprit = facts.culprit >= 0 ? world.name_of(facts.culprit) : "a rank";
-  const std::string cause =
-      facts.status.native() != 0 ? concat(" (", base::Status(facts.status).describe(), ")") : "";
+  const std::string extra = facts.extra.empty() ? "" : "; " + facts.extra;
+  const std::string status = facts.status.describe();
+  const std::string cause = facts.status.native() != 0 ? concat(" (", status, ")") : "";
   switch (facts.status.code()) {
-    case Code::cancelled: return make<CancelledError>(what + " was cancelled", details);
-    case Code::timed_out:
-      return make<TimeoutError>(concat(what, " timed out after ", duration_text(facts.elapsed), extra),
-                                details);
+    case Code::cancelled: return " was cancelled";
+    case Code::timed_out: return concat(" timed out after ", duration_text(facts.elapsed), extra);
     case Code::truncated:
-      return make<TruncationError>(concat(what, ": the message has ", facts.message_bytes,
-                                          " B, the buffer only ", facts.operation.bytes, " B"),
-                                   details);
+      return concat(": the message has ", facts.message_bytes, " B, the buffer only ", facts.operation.bytes,
+                    " B");
     case Code::mismatched:
-      return make<MismatchError>(concat(what, ": the message is ", type_name(facts.remote_type_code),
-                                        ", the tensor ", type_name(facts.type_code)),
-                                 details);
+      return concat(": the message is ", type_name(facts.remote_type_code), ", the tensor ",
+                    type_name(facts.type_code));
+    case Code::exhausted:
+      return concat(": out of memory, or ", transport::max_envelopes, " sends to one rank are pending",
+                    cause);
+    case Code::peer_died:
+      if (facts.culprit == facts.operation.peer || facts.operation.peer < 0)
+        return concat(" failed: ", culprit, " died", cause);
+      return concat(" failed: ", culprit, " died, and rank ", facts.operation.peer, " left because of it");
+    case Code::peer_left: return concat(" failed: ", culprit, " has left the group");
+    case Code::given_up:
+      return concat(" failed: ", facts.culprit == world.rank ? "this rank" : culprit,
+                    " gave up the link when an operation timed out in mid-transfer");
+    case Code::protocol_violation:
+      return concat(" failed: the link was closed, because ", culprit, " broke the protocol");
+    case Code::unreachable:
+    case Code::refused: return " failed: no link" + extra;
+    case Code::aborted: return concat(" was aborted by ", culprit, ": ", facts.extra);
+    case Code::closed: return ": the world was destroyed";
+    default: return " failed: " + status;
+  }
+}
+
+}  // namespace
+
+std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& facts) {
+  const ErrorDetails details = details_of(world, facts);
+  const std::string what =
+      concat("rank ", world.rank, ": ", operation_text(world, facts.operation), outcome_text(world, facts));
+  switch (facts.status.code()) {
+    case Code::cancelled: return make<CancelledError>(what, details);
+    case Code::timed_out: return make<TimeoutError>(what, details);
+    case Code::truncated: return make<TruncationError>(what, details);
+    case Code::mismatched: return make<MismatchError>(what, details);
     case Code::deadlocked:
       PARLEY_LOG(error, "p2p", facts.extra);  // said even if the program swallows the error
       return make<DeadlockError>(facts.extra, details);
-    case Code::exhausted:
-      return make<ResourceError>(concat(what, ": out of memory, or ", transport::max_envelopes,
-                                        " sends to one rank are pending", cause),
-                                 details);
-    case Code::peer_died:
-      if (facts.culprit != facts.operation.peer && facts.operation.peer >= 0)
-        return make<PeerDiedError>(concat(what, " failed: ", culprit, " died, and rank ",
-                                          facts.operation.peer, " left because of it"),
-                                   details);
-      return make<PeerDiedError>(concat(what, " failed: ", culprit, " died", cause), details);
-    case Code::peer_left:
-      return make<PeerLeftError>(concat(what, " failed: ", culprit, " has left the group"), details);
+    case Code::exhausted: return make<ResourceError>(what, details);
+    case Code::peer_died: return make<PeerDiedError>(what, details);
+    case Code::peer_left: return make<PeerLeftError>(what, details);
     case Code::given_up:
-      return make<LinkLostError>(
-          concat(what, " failed: ", facts.culprit == world.rank ? "this rank" : culprit,
-                 " gave up the link when an operation timed out in mid-transfer"),
-          details);
-    case Code::protocol_violation:
-      return make<LinkLostError>(
-          concat(what, " failed: the link was closed, because ", culprit, " broke the protocol"), details);
+    case Code::protocol_violation: return make<LinkLostError>(what, details);
     case Code::unreachable:
-    case Code::refused: return make<InitError>(what + " failed: no link" + extra, details);
-    case Code::aborted:
-      return make<AbortedError>(concat(what, " was aborted by ", culprit, ": ", facts.extra), details);
-    case Code::closed: return make<UsageError>(what + ": the world was destroyed", details);
-    default:
-      return make<SystemError>(concat(what, " failed: ", base::Status(facts.status).describe()), details);
+    case Code::refused: return make<InitError>(what, details);
+    case Code::aborted: return make<AbortedError>(what, details);
+    case Code::closed: return make<UsageError>(what, details);
+    default: return make<SystemError>(what, details);
   }
 }
 

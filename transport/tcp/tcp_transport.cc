@@ -32,6 +32,8 @@ socket::DialTarget parse_address(std::string_view address) {
   socket::DialTarget target;
   if (colon == std::string_view::npos) return target;
   target.host = address.substr(0, colon);
+  if (target.host.starts_with('[') && target.host.ends_with(']'))
+    target.host = target.host.substr(1, target.host.size() - 2);
   for (const char digit : address.substr(colon + 1))
     target.port = static_cast<std::uint16_t>(target.port * 10 + (digit - '0'));
   return target;
@@ -89,7 +91,9 @@ Status TcpTransport::start(PacketSink& sink) {
 }
 
 std::string TcpTransport::address() const {
-  return base::concat(accepting_->listener.host(), ":", accepting_->listener.port());
+  const std::string host = accepting_->listener.host();
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return base::concat(is_ipv6 ? "[" : "", host, is_ipv6 ? "]:" : ":", accepting_->listener.port());
 }
 
 void TcpTransport::connect(PeerId peer, std::string_view address, base::Deadline deadline) {
