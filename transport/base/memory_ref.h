@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace parley::base {
 
@@ -22,5 +23,10 @@ struct ConstMemoryRef {
   MemoryKind kind = MemoryKind::host;
   std::int16_t device = -1;
 };
+
+// std::memcpy, which is undefined from nullptr even for 0 bytes.
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+}
 
 }  // namespace parley::base

@@ -25,8 +25,8 @@ enum class Code : std::uint8_t {
   peer_died,  // gone without a goodbye
   peer_left,  // said goodbye
   unreachable,
-  refused,  // the handshake was refused
-  given_up,   // one side closed the link: an operation's deadline passed in the middle of its transfer
+  refused,   // the handshake was refused
+  given_up,  // one side closed the link: an operation's deadline passed in the middle of its transfer
   protocol_violation,
   io_error,
 

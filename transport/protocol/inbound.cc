@@ -1,6 +1,5 @@
 // What Messenger makes of packets that arrive.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "transport/base/log.h"
@@ -9,16 +8,13 @@
 namespace parley::transport {
 
 using base::Code;
+using base::copy_bytes;
 using base::Status;
 
 namespace {
 
 bool types_agree(std::uint8_t a, std::uint8_t b) noexcept {
   return a == b || a == untyped || b == untyped;
-}
-
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (bytes != 0) std::memcpy(to, from, bytes);  // memcpy from nullptr is undefined even for 0 bytes
 }
 
 }  // namespace
@@ -165,66 +161,6 @@ void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<c
   complete(request, status);
 }
 
-// A message or an offer that nobody has asked for yet.
-void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
-                     std::byte* adoptable) noexcept {
-  if (abort_record(header.context) != nullptr) {  // nobody will ever ask for it
-    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
-    if (header.kind == PacketKind::eager) owe(peer, payload.size());
-    return;
-  }
-  Unexpected* message = nullptr;
-  try {
-    message = messages_.create();
-  } catch (const std::bad_alloc&) {
-    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
-    return violate(peer, "out of memory for an unexpected message");
-  }
-  message->peer = &peer;
-  message->envelope = {header.context, peer.number, header.tag};
-  message->type_code = header.type_code;
-  message->message_bytes = header.message_bytes;
-  if (header.kind == PacketKind::offer) {
-    message->state = UnexpectedState::offered;
-    message->remote_id = header.id;
-    message->has_key = !payload.empty();
-    copy_bytes(message->small.data(), payload.data(), payload.size());
-    if (!list_offer(*message)) return messages_.destroy(message);
-  } else if (adoptable != nullptr) {
-    message->payload = adoptable;
-  } else {
-    const bool small = payload.size() <= message->small.size();
-    message->payload = small ? message->small.data() : buffers_.take(payload.size());
-    if (message->payload == nullptr) {
-      messages_.destroy(message);
-      return violate(peer, "out of memory for an unexpected message");
-    }
-    copy_bytes(message->payload, payload.data(), payload.size());
-  }
-  matcher_.keep(*message);
-}
-
-bool Messenger::list_offer(Unexpected& offer) noexcept {
-  Peer& peer = *offer.peer;
-  if (peer.offers.size() >= max_envelopes) {
-    violate(peer, "too many offers");
-    return false;
-  }
-  try {
-    if (peer.offers.try_emplace(offer.remote_id, &offer).second) return true;
-    violate(peer, "two offers of one number");
-  } catch (const std::bad_alloc&) {
-    violate(peer, "out of memory for an offer");
-  }
-  return false;
-}
-
-void Messenger::unlist_offer(const Unexpected& message) noexcept {
-  auto& offers = message.peer->offers;
-  const auto listed = offers.find(message.remote_id);
-  if (listed != offers.end() && listed->second == &message) offers.erase(listed);
-}
-
 void Messenger::handle_offer(Peer& peer, const PacketHeader& header,
                              std::span<const std::byte> payload) noexcept {
   RemoteKey key;
@@ -236,26 +172,6 @@ void Messenger::handle_offer(Peer& peer, const PacketHeader& header,
   auto& request = static_cast<Request&>(*posted);
   request.ending = describe_match(request, peer, envelope, header.type_code, header.message_bytes);
   accept_offer(request, peer, header.id, payload.empty() ? nullptr : &key);
-}
-
-// A posted or new receive gets a message that waited.
-void Messenger::take_arrival(Request& request, Unexpected& message) noexcept {
-  Peer& peer = *message.peer;
-  const Status status =
-      describe_match(request, peer, message.envelope, message.type_code, message.message_bytes);
-  if (message.state == UnexpectedState::offered) {
-    request.ending = status;
-    const std::uint32_t remote_id = message.remote_id;
-    const bool has_key = message.has_key;
-    RemoteKey key;
-    copy_bytes(key.bytes.data(), message.small.data(), key.bytes.size());
-    dispose(message);
-    return accept_offer(request, peer, remote_id, has_key ? &key : nullptr);
-  }
-  if (status.ok()) copy_bytes(request.data, message.payload, message.message_bytes);
-  owe(peer, message.message_bytes);
-  dispose(message);
-  complete(request, status);
 }
 
 // Gets the data of an offer: by the mover that its key is for, else by a grant. A receive that cannot take
@@ -390,31 +306,6 @@ void Messenger::violate(Peer& peer, const char* what) noexcept {
   PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": ", what);
   peer.close_reason = Code::protocol_violation;
   if (peer.endpoint != nullptr) peer.endpoint->close();
-}
-
-// Gives a message up that nobody will receive; its sender gets the credit back.
-void Messenger::drop(Unexpected& message) noexcept {
-  if (message.state == UnexpectedState::landed) owe(*message.peer, message.message_bytes);
-  dispose(message);
-}
-
-void Messenger::drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept {
-  std::vector<Unexpected*> found;
-  matcher_.visit_arrivals([&](const Arrival& arrival) {
-    const auto& message = static_cast<const Unexpected&>(arrival);
-    if (which(message)) found.push_back(const_cast<Unexpected*>(&message));
-  });
-  for (Unexpected* message : found) {
-    matcher_.take(*message);
-    drop(*message);
-  }
-}
-
-void Messenger::dispose(Unexpected& message) noexcept {
-  unlist_offer(message);
-  if (message.payload != nullptr && !message.is_small())
-    buffers_.give(message.payload, message.message_bytes);
-  messages_.destroy(&message);
 }
 
 }  // namespace parley::transport

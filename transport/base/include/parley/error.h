@@ -66,8 +66,8 @@ class PARLEY_API PeerLeftError : public Error {
   ~PeerLeftError() override;
 };
 
-// The link to a process that lives was closed by one side: an operation's deadline passed in the middle of its
-// transfer, or the peer broke the protocol. `culprit` closed it.
+// The link to a process that lives was closed by one side: an operation's deadline passed in the middle of
+// its transfer, or the peer broke the protocol. `culprit` closed it.
 class PARLEY_API LinkLostError : public Error {
  public:
   using Error::Error;

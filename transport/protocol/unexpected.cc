@@ -1,0 +1,117 @@
+// Messages that came before their receive: kept, found, given up.
+#include <new>
+#include <vector>
+
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+
+using base::copy_bytes;
+using base::Status;
+
+// A message or an offer that nobody has asked for yet.
+void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+                     std::byte* adoptable) noexcept {
+  if (abort_record(header.context) != nullptr) {  // nobody will ever ask for it
+    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
+    if (header.kind == PacketKind::eager) owe(peer, payload.size());
+    return;
+  }
+  Unexpected* message = nullptr;
+  try {
+    message = messages_.create();
+  } catch (const std::bad_alloc&) {
+    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
+    return violate(peer, "out of memory for an unexpected message");
+  }
+  message->peer = &peer;
+  message->envelope = {header.context, peer.number, header.tag};
+  message->type_code = header.type_code;
+  message->message_bytes = header.message_bytes;
+  if (header.kind == PacketKind::offer) {
+    message->state = UnexpectedState::offered;
+    message->remote_id = header.id;
+    message->has_key = !payload.empty();
+    copy_bytes(message->small.data(), payload.data(), payload.size());
+    if (!list_offer(*message)) return messages_.destroy(message);
+  } else if (adoptable != nullptr) {
+    message->payload = adoptable;
+  } else {
+    const bool small = payload.size() <= message->small.size();
+    message->payload = small ? message->small.data() : buffers_.take(payload.size());
+    if (message->payload == nullptr) {
+      messages_.destroy(message);
+      return violate(peer, "out of memory for an unexpected message");
+    }
+    copy_bytes(message->payload, payload.data(), payload.size());
+  }
+  matcher_.keep(*message);
+}
+
+bool Messenger::list_offer(Unexpected& offer) noexcept {
+  Peer& peer = *offer.peer;
+  if (peer.offers.size() >= max_envelopes) {
+    violate(peer, "too many offers");
+    return false;
+  }
+  try {
+    if (peer.offers.try_emplace(offer.remote_id, &offer).second) return true;
+    violate(peer, "two offers of one number");
+  } catch (const std::bad_alloc&) {
+    violate(peer, "out of memory for an offer");
+  }
+  return false;
+}
+
+void Messenger::unlist_offer(const Unexpected& message) noexcept {
+  auto& offers = message.peer->offers;
+  const auto listed = offers.find(message.remote_id);
+  if (listed != offers.end() && listed->second == &message) offers.erase(listed);
+}
+
+// A posted or new receive gets a message that waited.
+void Messenger::take_arrival(Request& request, Unexpected& message) noexcept {
+  Peer& peer = *message.peer;
+  const Status status =
+      describe_match(request, peer, message.envelope, message.type_code, message.message_bytes);
+  if (message.state == UnexpectedState::offered) {
+    request.ending = status;
+    const std::uint32_t remote_id = message.remote_id;
+    const bool has_key = message.has_key;
+    RemoteKey key;
+    copy_bytes(key.bytes.data(), message.small.data(), key.bytes.size());
+    dispose(message);
+    return accept_offer(request, peer, remote_id, has_key ? &key : nullptr);
+  }
+  if (status.ok()) copy_bytes(request.data, message.payload, message.message_bytes);
+  owe(peer, message.message_bytes);
+  dispose(message);
+  complete(request, status);
+}
+
+// Gives a message up that nobody will receive; its sender gets the credit back.
+void Messenger::drop(Unexpected& message) noexcept {
+  if (message.state == UnexpectedState::landed) owe(*message.peer, message.message_bytes);
+  dispose(message);
+}
+
+void Messenger::drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept {
+  std::vector<Unexpected*> found;
+  matcher_.visit_arrivals([&](const Arrival& arrival) {
+    const auto& message = static_cast<const Unexpected&>(arrival);
+    if (which(message)) found.push_back(const_cast<Unexpected*>(&message));
+  });
+  for (Unexpected* message : found) {
+    matcher_.take(*message);
+    drop(*message);
+  }
+}
+
+void Messenger::dispose(Unexpected& message) noexcept {
+  unlist_offer(message);
+  if (message.payload != nullptr && !message.is_small())
+    buffers_.give(message.payload, message.message_bytes);
+  messages_.destroy(&message);
+}
+
+}  // namespace parley::transport
