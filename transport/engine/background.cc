@@ -98,10 +98,12 @@ bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexce
   if (callers_poll || !pending || asleep_) return false;
   const auto now = Clock::now();
   tick(now);
-  if (poll_once(nullptr) != 0)
+  if (poll_once(nullptr) != 0) {
     announce_events();
-  else
-    sleep(std::min(now + longest_sleep, next_expiry_ = messenger_.tick(now)));
+    return true;
+  }
+  expire(now);
+  if (deferred_.empty()) sleep(std::min(now + longest_sleep, next_expiry_));
   return true;
 }
 

@@ -119,8 +119,15 @@ void Engine::tick(Clock::time_point now) noexcept {
     next_reactor_poll_ = now + reactor_period;
   }
   if (now < next_tick_ && now < next_expiry_) return;
-  next_expiry_ = messenger_.tick(now);
+  expire(now);
   next_tick_ = now + tick_period;
+}
+
+// Ends what is past its deadline; those who wait for a condition or in an event loop hear of it.
+void Engine::expire(Clock::time_point now) noexcept {
+  const auto ended = messenger_.ended_requests();
+  next_expiry_ = messenger_.tick(now);
+  if (messenger_.ended_requests() != ended) announce_events();
 }
 
 // REQUIRES: the lock is held.

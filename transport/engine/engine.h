@@ -174,7 +174,7 @@ class Engine {
   bool wait_for(WaitCondition condition, std::span<Request* const> requests,
                 std::chrono::nanoseconds timeout);
   bool poll_until(WaitCondition condition, Watch& watch);
-  bool rest(Watch& watch);
+  bool rest(WaitCondition condition, Watch& watch);
   bool park(Watch& watch);
   void hand_over() noexcept;
   std::size_t poll_once(Endpoint* awaited) noexcept;
@@ -182,6 +182,7 @@ class Engine {
   void read_clock(Watch& watch) noexcept;
   bool timed_out(const Watch& watch) const noexcept;
   void tick(base::Clock::time_point now) noexcept;
+  void expire(base::Clock::time_point now) noexcept;
   bool arm_for_sleep() noexcept;
   void sleep(base::Clock::time_point until);
   void wake_sleepers() noexcept;

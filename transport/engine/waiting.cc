@@ -76,7 +76,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
         in_time = !timed_out(watch);
       }
     } else {
-      in_time = rest(watch);
+      in_time = rest(condition, watch);
     }
     if (lock_.contended()) lock_.yield();
     // Others had the lock, or a deadline was looked at: what we wait for may have ended without an event.
@@ -89,7 +89,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
 }
 
 // After a poll that found nothing. False: timed out.
-bool Engine::rest(Watch& watch) {
+bool Engine::rest(WaitCondition condition, Watch& watch) {
   const bool idle_known = watch.idle_since.time_since_epoch().count() != 0;
   switch (watch.idle.next(idle_known ? watch.now - watch.idle_since : std::chrono::nanoseconds(0))) {
     case IdlePolicy::Step::poll: return true;
@@ -103,7 +103,9 @@ bool Engine::rest(Watch& watch) {
   }
   read_clock(watch);
   if (timed_out(watch)) return false;
-  next_expiry_ = messenger_.tick(watch.now);  // what was posted since the last tick has a deadline, too
+  expire(watch.now);  // what was posted since the last tick has a deadline, too
+  // A deadline may have ended what we wait for: then there is nothing to sleep for.
+  if (condition.holds() || !deferred_.empty()) return true;
   auto until = std::min(watch.now + longest_sleep, next_expiry_);
   if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
   sleep(until);

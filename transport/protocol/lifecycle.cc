@@ -98,6 +98,7 @@ void Messenger::complete(Request& request, Status status) noexcept {
   if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
   base::IntrusiveList<Request, LiveTag>::remove(request);
   --live_count_;
+  ++ended_count_;
   if (request.kind == RequestKind::send) {
     --live_send_count_;
     --request.peer->live_sends;

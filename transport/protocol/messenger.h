@@ -150,6 +150,8 @@ class Messenger final : public PacketSink {
   // Operations that have not ended, and the sends among them.
   [[nodiscard]] std::size_t live_requests() const noexcept { return live_count_; }
   [[nodiscard]] std::size_t live_sends() const noexcept { return live_send_count_; }
+  // Operations that have ended so far.
+  [[nodiscard]] std::uint64_t ended_requests() const noexcept { return ended_count_; }
   // The first failure of a peer that acknowledge_failures() has not settled: the root cause of what follows.
   [[nodiscard]] const std::optional<Casualty>& casualty() const noexcept { return casualty_; }
   // The process whose death is that failure, if it is one: the root cause to say goodbye with.
@@ -244,6 +246,7 @@ class Messenger final : public PacketSink {
   base::IntrusiveList<Request, LiveTag> live_;  // not done
   std::size_t live_count_ = 0;
   std::size_t live_send_count_ = 0;
+  std::uint64_t ended_count_ = 0;
 
   std::uint64_t burst_ = 1;
   int blocked_peers_ = 0;

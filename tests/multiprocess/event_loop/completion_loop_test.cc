@@ -89,6 +89,27 @@ TEST(EventLoop, CompletionFunctionsWakeThePoll) {
   EXPECT_EQ(code, 0) << "seed " << seed;
 }
 
+// Nothing arrives, and another operation stays pending: the deadline itself is the event.
+TEST(EventLoop, ADeadlineWakesThePoll) {
+  const SharedPage<Room> room;
+  const int code = run_ranks(2, [&](int rank, int) {
+    ProcessGroup world = init();
+    world.barrier();
+    if (rank == 0) {
+      Loop loop(world, *room);
+      int first = 0;
+      int second = 0;
+      Work pending = world.irecv(first, 1, {.tag = 1});
+      Work work = world.irecv(second, 1, {.tag = 2, .timeout = 200ms});
+      loop.run_until([&] { return work.test(); });
+      expect_throws<TimeoutError>([&] { work.wait(); });
+      expect(pending.cancel(), "the other one is still pending");
+    }
+    world.barrier();
+  });
+  EXPECT_EQ(code, 0);
+}
+
 TEST(EventLoop, ADeathWakesThePoll) {
   const SharedPage<Room> room;
   const int code = run_ranks(2, [&](int rank, int) {
