@@ -2,42 +2,19 @@
 #include <parley/init.h>
 #include <parley/launch.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <string>
-#include <system_error>
 
 #include "api/current_world.h"
 #include "api/launch/environment.h"
 #include "api/launch/supervisor.h"
+#include "transport/base/threads.h"
 
 namespace parley {
 namespace {
-
-// ThreadSanitizer keeps a thread of its own, which takes no lock of the program.
-#if defined(__SANITIZE_THREAD__)
-constexpr long runtime_threads = 1;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr long runtime_threads = 1;
-#else
-constexpr long runtime_threads = 0;
-#endif
-#else
-constexpr long runtime_threads = 0;
-#endif
-
-// 1 where /proc cannot be read.
-long count_threads() {
-  std::error_code failure;
-  const std::filesystem::directory_iterator tasks("/proc/self/task", failure);
-  if (failure) return 1;
-  return std::max(1L, static_cast<long>(std::distance(begin(tasks), end(tasks))) - runtime_threads);
-}
 
 void check_usage(int count, const std::function<void(int, int)>& fn, const SpawnOptions& options) {
   if (count < 1)
@@ -52,7 +29,7 @@ void check_usage(int count, const std::function<void(int, int)>& fn, const Spawn
         "spawn: Parley cannot be used in a forked child: the world belongs to the parent process");
   if (is_initialized())
     throw UsageError("spawn: this process is in a world already; call spawn before init, or destroy() first");
-  if (const long threads = count_threads(); threads > 1) {
+  if (const std::size_t threads = base::count_threads(); threads > 1) {
     throw UsageError(
         "spawn: this process has " + std::to_string(threads) +
         " threads, and a fork would copy the locks they hold; call spawn before starting threads");

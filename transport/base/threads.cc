@@ -13,6 +13,7 @@
 namespace parley::base {
 namespace {
 
+// ThreadSanitizer keeps a thread of its own, which takes no lock of the program.
 #if defined(__SANITIZE_THREAD__)
 constexpr std::size_t runtime_threads = 1;
 #elif defined(__has_feature)
