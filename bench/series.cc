@@ -37,14 +37,18 @@ Series combine(Op op, std::span<const Series> ranks) {
   for (const Series& rank : ranks) {
     if (!rank.round_us.empty()) pairs.push_back(&rank);
   }
+  const std::size_t rounds = ranks.front().round_us.size();
   Series all;
-  all.core_share = ranks.front().core_share;
-  for (std::size_t round = 0; round < ranks.front().round_us.size(); ++round) {
+  for (std::size_t round = 0; round < rounds; ++round) {
     all.round_us.push_back(combined_us(op, pairs, round));
     for (const Series* pair : pairs) append_tail(all, tail_of(*pair, round));
   }
+  const bool shares_known = std::all_of(
+      ranks.begin(), ranks.end(), [rounds](const Series& rank) { return rank.core_share.size() == rounds; });
+  if (!shares_known) return all;
+  all.core_share.assign(rounds, 1.0);
   for (const Series& rank : ranks) {
-    for (std::size_t round = 0; round < all.core_share.size(); ++round) {
+    for (std::size_t round = 0; round < rounds; ++round) {
       all.core_share[round] = std::min(all.core_share[round], rank.core_share[round]);
     }
   }

@@ -13,13 +13,14 @@ namespace parley::bench {
 struct Series {
   std::vector<double> round_us;    // one figure a round, in order; empty for a rank that does not lead
   std::vector<double> tail_us;     // single exchanges, round after round, equally many of each
-  std::vector<double> core_share;  // of CoreWatch, one figure a round; empty where that is not known
+  std::vector<double> core_share;  // of CoreWatch, one figure a round; fewer where that is not always known
 
   void append(const PhaseResult& result);
 };
 
 // All ranks of a run as one series: of the pairs, latencies are averaged round by round, rates of windowed
-// traffic add up, and single exchanges are pooled; of the core shares, the smallest of each round stays.
+// traffic add up, and single exchanges are pooled; of the core shares, the smallest of each round stays,
+// if all ranks know all of theirs, else none.
 // REQUIRES: the first one has rounds, and the same number of them as every other that has any.
 Series combine(Op op, std::span<const Series> ranks);
 

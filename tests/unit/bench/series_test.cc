@@ -51,6 +51,11 @@ TEST(Series, TheSmallestCoreShareOfARoundCounts) {
   EXPECT_EQ(all.core_share, (std::vector<double>{0.7, 0.9}));
 }
 
+TEST(Series, CoreSharesThatAreNotAllKnownSayNothing) {
+  const std::array<Series, 2> ranks = {Series{{2, 4}, {}, {1, 0.9}}, Series{{}, {}, {0.7}}};
+  EXPECT_TRUE(combine(Op::latency, ranks).core_share.empty());
+}
+
 TEST(Series, OnlySomeRoundsWithWhatBelongsToThem) {
   const Series all{{1, 2, 3}, {11, 12, 21, 22, 31, 32}, {0.1, 0.2, 0.3}};
   const Series left = only(all, std::array<std::size_t, 2>{0, 2});
