@@ -5,6 +5,7 @@
 
 #include <exception>
 
+#include "api/wireup/last_handle.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
@@ -13,7 +14,7 @@ namespace {
 struct LeaveAtExit {
   ~LeaveAtExit() {
     try {
-      CurrentWorld::instance().leave();
+      CurrentWorld::instance().leave_for_good();
     } catch (const std::exception& error) {
       PARLEY_LOG(error, "init", "while leaving at the end of the process: ", error.what());
     }
@@ -39,12 +40,15 @@ void CurrentWorld::after_fork_in_child() noexcept {
 }
 
 CurrentWorld::Phase CurrentWorld::phase() const noexcept {
-  return phase_ == Phase::joined && group_.expired() ? Phase::none : phase_;
+  return phase_ == Phase::joined && world_.expired() ? Phase::none : phase_;
 }
 
 void CurrentWorld::enter(Phase phase) noexcept {
-  const std::lock_guard lock(mutex_);
-  phase_ = phase;
+  {
+    const std::lock_guard lock(mutex_);
+    phase_ = phase;
+  }
+  phase_changed_.notify_all();
 }
 
 void CurrentWorld::begin_joining() {
@@ -63,6 +67,7 @@ void CurrentWorld::begin_joining() {
 
 void CurrentWorld::joined(const std::shared_ptr<GroupState>& group) noexcept {
   const std::lock_guard lock(mutex_);
+  world_ = group->world;
   group_ = group;
   phase_ = Phase::joined;
 }
@@ -77,20 +82,34 @@ void CurrentWorld::leave() {
     ~Left() {
       if (current != nullptr) current->enter(Phase::none);
     }
-  } left;                             // goes after the group below
-  std::shared_ptr<GroupState> group;  // released without the mutex: it may be the last handle
+  } left;  // goes after the pointers below
+  // Released without the mutex: they may be the last handles.
+  std::shared_ptr<wireup::World> world;
+  std::shared_ptr<GroupState> group;
   {
     const std::lock_guard lock(mutex_);
     if (belongs_to_parent_ || phase_ != Phase::joined) return;
+    world = world_.lock();
     group = group_.lock();
-    group_.reset();
     phase_ = Phase::leaving;
+    leaver_ = std::this_thread::get_id();
     left.current = this;
   }
-  if (group == nullptr) return;
   // relaxed: destroy() and other calls are ordered by the caller.
-  group->destroyed.store(true, std::memory_order_relaxed);
-  group->world->leave(wireup::default_linger);
+  if (group != nullptr) group->destroyed.store(true, std::memory_order_relaxed);
+  if (world != nullptr) world->leave(wireup::default_linger);
+}
+
+void CurrentWorld::leave_for_good() {
+  leave();
+  if (belongs_to_parent()) return;
+  std::unique_lock lock(mutex_);
+  // Ourselves: exit() was called in a completion function that runs while we leave.
+  phase_changed_.wait_for(lock, wireup::default_linger, [this] {
+    return phase_ != Phase::leaving || leaver_ == std::this_thread::get_id();
+  });
+  lock.unlock();
+  wireup::wait_for_departures(wireup::default_linger);
 }
 
 bool CurrentWorld::exists() noexcept {

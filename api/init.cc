@@ -5,6 +5,7 @@
 
 #include "api/current_world.h"
 #include "api/group_state.h"
+#include "api/wireup/last_handle.h"
 #include "api/wireup/wireup.h"
 #include "transport/base/env.h"
 #include "transport/base/log.h"

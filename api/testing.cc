@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/group_state.h"
+#include "api/wireup/last_handle.h"
 #include "api/wireup/local_world.h"
 #include "transport/base/log.h"
 

@@ -2,9 +2,6 @@
 
 #include <unistd.h>
 
-#include <system_error>
-#include <thread>
-
 #include "transport/base/host.h"
 #include "transport/base/log.h"
 
@@ -25,22 +22,6 @@ World::~World() {
     return;
   }
   leave(default_linger);
-}
-
-std::shared_ptr<World> share(std::unique_ptr<World> world) {
-  const auto drop = [](World* last) noexcept {
-    if (!last->engine->on_background_thread()) {
-      delete last;
-      return;
-    }
-    // The engine's end joins this very thread: another one has to do it.
-    try {
-      std::thread([last] { delete last; }).detach();
-    } catch (const std::system_error& error) {
-      PARLEY_LOG(error, "init", "a world cannot be left: no thread for it: ", error.what());
-    }
-  };
-  return {world.release(), drop};
 }
 
 void World::leave(std::chrono::nanoseconds linger) {

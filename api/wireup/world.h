@@ -53,10 +53,6 @@ struct World {
   std::unique_ptr<transport::Engine> engine;
 };
 
-// Shared ownership of a world whose last handle may be dropped anywhere, in a completion function on the
-// engine's own thread, too.
-std::shared_ptr<World> share(std::unique_ptr<World> world);
-
 // The card of this process, without an address.
 rendezvous::AddressCard own_card();
 

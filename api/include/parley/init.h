@@ -37,14 +37,17 @@ struct InitOptions {
 PARLEY_API ProcessGroup init(const InitOptions& options);
 PARLEY_API ProcessGroup init(const std::string& method = "env://");
 
-// Whether there is a world: from the return of init() until destroy() is called or the last handle is gone.
+// Whether there is a world: from the return of init() until destroy() is called, or the last handle and the
+// last pending operation are gone.
 // Never blocks; false in a forked child. Thread-safety: safe, also in a completion function.
 [[nodiscard]] PARLEY_API bool is_initialized() noexcept;
 
 // Leaves the world: delivers what was sent, says goodbye, closes every link. Handles of the world throw
 // UsageError from now on; init() may be called again when this has returned. Does nothing when there is no
 // world, when another thread (or the caller of this completion function) is leaving it already, and in a
-// forked child. The last handle's destruction, or the end of the process, does the same. Thread-safety: safe.
+// forked child. When the last handle and the last pending operation are gone, the world is left in the same
+// way; so it is at the end of the process, which also waits, for 5 s at most, for a thread that is leaving.
+// Thread-safety: safe.
 PARLEY_API void destroy();
 
 }  // namespace parley

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <future>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,6 +83,72 @@ TEST(Init, ACompletionFunctionMayAskForTheWorldThatIsBeingLeft) {
     expect_contains(told, "no world, init() was called before destroy() had returned");
     world = init();
     expect_works(world);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Init, APendingOperationKeepsTheWorld) {
+  const int code = run_ranks(2, [](int rank, int) {
+    int got = 0;
+    {
+      ProcessGroup world = init();
+      Work pending = world.irecv(got, 1 - rank, {.tag = 5});
+      expect_works(world);
+      world = {};
+      expect(is_initialized(), "the world, for the pending receive");
+      expect_contains(expect_throws<UsageError>([] { init(); }).what(), "twice");
+      destroy();
+      expect_throws<Error>([&] { pending.wait(); });
+    }
+    expect(!is_initialized(), "no world");
+    ProcessGroup again = init();
+    expect_works(again);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Rank 0 takes its time, and has to get all that rank 1 sent before it ended its process.
+void receive_late(ProcessGroup world, std::size_t bytes) {
+  std::this_thread::sleep_for(300ms);
+  std::vector<int> in(bytes / sizeof(int));
+  world.recv(in, 1, {.tag = 1});
+  expect(in == std::vector<int>(in.size(), 7), "all that was sent");
+}
+
+void send_large(ProcessGroup& world, std::size_t bytes) {
+  const auto out = std::make_shared<std::vector<int>>(bytes / sizeof(int), 7);
+  world.isend(*out, 0, {.tag = 1}).detach(out);
+}
+
+constexpr std::size_t more_than_sockets_hold = 64 << 20;
+
+TEST(Init, TheEndOfTheProcessWaitsForAThreadInDestroy) {
+  const int code = run_ranks(2, [](int rank, int) {
+    auto& world = *new ProcessGroup(init());  // not dropped by exit()
+    if (rank == 0) return receive_late(world, more_than_sockets_hold);
+    send_large(world, more_than_sockets_hold);
+    std::thread([] { destroy(); }).detach();
+    while (is_initialized()) std::this_thread::yield();
+    std::exit(0);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Init, TheEndOfTheProcessWaitsForAWorldWhoseLastHandleACompletionFunctionDropped) {
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    if (rank == 0) {
+      world.send(1, 1);
+      return receive_late(world, more_than_sockets_hold);
+    }
+    send_large(world, more_than_sockets_hold);
+    static int start = 0;
+    Work received = world.irecv(start, 0);
+    auto last = std::make_shared<ProcessGroup>(std::move(world));
+    received.then([last = std::move(last)](const std::exception_ptr&) mutable { last.reset(); });
+    received.detach(nullptr);
+    while (is_initialized()) std::this_thread::sleep_for(1ms);  // the background thread calls the function
+    std::exit(0);
   });
   EXPECT_EQ(code, 0);
 }
