@@ -184,9 +184,10 @@ std::string outcome_text(const wireup::World& world, const FailureFacts& facts) 
     case Code::peer_left: return concat(" failed: ", culprit, " has left the group");
     case Code::given_up:
       return concat(" failed: ", facts.culprit == world.rank ? "this rank" : culprit,
-                    " gave up the link when an operation timed out in mid-transfer");
+                    " gave up the link: an operation timed out in mid-transfer, or memory was short");
     case Code::protocol_violation:
-      return concat(" failed: the link was closed, because ", culprit, " broke the protocol");
+      return concat(" failed: the link was closed, because ",
+                    facts.culprit == world.rank ? "this rank" : culprit, " broke the protocol");
     case Code::unreachable:
     case Code::refused: return " failed: no link" + extra;
     case Code::aborted: return concat(" was aborted by ", culprit, ": ", facts.extra);

@@ -103,7 +103,8 @@ class Program {
 
   void compare() {
     std::vector<const Arrival*> arrivals;
-    matcher_.visit_arrivals([&](const Arrival& one) { arrivals.push_back(&one); });
+    for (Arrival* one = matcher_.oldest_arrival(); one != nullptr; one = matcher_.next_arrival(*one))
+      arrivals.push_back(one);
     ASSERT_TRUE(
         std::equal(arrivals.begin(), arrivals.end(), model_.arrivals().begin(), model_.arrivals().end()));
     std::vector<const PostedReceive*> posted;

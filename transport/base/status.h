@@ -26,7 +26,7 @@ enum class Code : std::uint8_t {
   peer_left,  // said goodbye
   unreachable,
   refused,   // the handshake was refused
-  given_up,  // one side closed the link: an operation's deadline passed in the middle of its transfer
+  given_up,  // one side closed the link: a deadline passed in the middle of a transfer, or memory was short
   protocol_violation,
   io_error,
 

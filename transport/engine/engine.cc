@@ -1,5 +1,7 @@
 #include "transport/engine/engine.h"
 
+#include <parley/error.h>
+
 #include <algorithm>
 #include <system_error>
 
@@ -94,14 +96,18 @@ void Engine::set_core_per_rank(bool core_per_rank) {
   core_per_rank_ = core_per_rank;
 }
 
-// Takes the lock for the list, so that each entry runs once, and lets it go for the run.
+// Takes the lock for the list, so that each entry runs once, and lets it go for the run. One at a time:
+// others may be run by others while one waits for something.
 void Engine::run_deferred() {
-  std::vector<Deferred> due;
-  lock_.lock();
-  due.swap(deferred_);
-  lock_.unlock();
-  for (const Deferred& entry : due) entry.run(entry.argument);
   const std::lock_guard held(lock_);
+  DeferredRun run;
+  deferred_runs_.push_back(run);
+  while (Deferred* next = deferred_.pop_front()) {
+    lock_.unlock();
+    next->run();
+    lock_.lock();
+  }
+  deferred_runs_.remove(run);
   event_loop_bell_.ring();  // the loop may have looked before they ran
 }
 
@@ -146,7 +152,8 @@ std::size_t Engine::poll() {
 
 void Engine::abort_context(std::uint32_t context, std::string_view reason) {
   const Held held(*this);
-  messenger_.abort_context(context, options_.messenger.self, reason);
+  if (!messenger_.abort_context(context, options_.messenger.self, reason))
+    throw ResourceError("out of memory for an abort");
   wake_sleepers();
 }
 

@@ -48,7 +48,9 @@ enum class PacketKind : std::uint8_t {
 // PacketHeader::tag of a `goodbye`.
 enum class Farewell : std::int64_t {
   leaving = 0,
-  giving_up = 1,  // this link only: an operation's deadline passed in the middle of its transfer
+  // This link only:
+  giving_up = 1,    // an operation's deadline passed in the middle of its transfer, or memory was short
+  complaining = 2,  // the receiver of this packet broke the protocol
 };
 
 // PacketHeader::id of a `stall`.

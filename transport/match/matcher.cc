@@ -126,11 +126,6 @@ Arrival* Matcher::repost(PostedReceive& receive) noexcept {
   return nullptr;
 }
 
-void Matcher::visit_arrivals(const std::function<void(const Arrival&)>& visit) {
-  for (Arrival* arrival = order_.front(); arrival != nullptr; arrival = order_.next(*arrival))
-    visit(*arrival);
-}
-
 void Matcher::visit_posted(const std::function<void(const PostedReceive&)>& visit) {
   std::vector<const PostedReceive*> waiting;
   const auto gather = [&](PostedList& list) {

@@ -87,9 +87,11 @@ class Matcher {
   // and returned instead, and the receive stays with the caller. REQUIRES: it was posted before.
   Arrival* repost(PostedReceive& receive) noexcept;
 
-  // Visits what waits, oldest first, for error texts. The visitor must not change the matcher. visit_posted()
-  // sorts, and so allocates.
-  void visit_arrivals(const std::function<void(const Arrival&)>& visit);
+  // The kept messages, oldest first; nullptr at the end.
+  [[nodiscard]] Arrival* oldest_arrival() noexcept { return order_.front(); }
+  [[nodiscard]] Arrival* next_arrival(Arrival& arrival) noexcept { return order_.next(arrival); }
+  // Visits the posted receives, oldest first. The visitor must not change the matcher. Sorts, and so
+  // allocates.
   void visit_posted(const std::function<void(const PostedReceive&)>& visit);
 
   [[nodiscard]] bool is_posted(const PostedReceive& receive) const noexcept;

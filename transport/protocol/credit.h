@@ -19,6 +19,10 @@ constexpr std::int32_t credit_units(std::size_t payload_bytes) noexcept {
 // a program means to have; beyond, a send fails with ResourceError.
 inline constexpr std::size_t max_envelopes = 128 * 1024;
 
+// Aborted contexts that a peer may tell of: a rank may hear of one before it has joined that group itself,
+// and remembers it.
+inline constexpr std::size_t max_told_aborts = 4096;
+
 // Credit goes back with the next packet; alone only when this much is owed.
 inline constexpr std::int32_t credit_return_units = eager_window_units / 2;
 

@@ -33,10 +33,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
     case PacketKind::revoke: return handle_revoke(peer, header);
     case PacketKind::revoked: return handle_revoked(peer, header);
     case PacketKind::credit: return;
-    case PacketKind::abort:
-      if (header.id - 1 >= peers_.size()) return violate(peer, "an abort by nobody");
-      return abort_context(header.context, header.id - 1,
-                           {reinterpret_cast<const char*>(payload.data()), payload.size()});
+    case PacketKind::abort: return handle_abort(peer, header, payload);
     case PacketKind::stall:
       peer.told_us.valid = true;
       peer.told_us.is_send = (header.id & stall_of_send) != 0;
@@ -78,7 +75,7 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
     peer.landing_buffer = buffers_.take(header.payload_bytes);
     peer.landing_bytes = header.payload_bytes;
     if (peer.landing_buffer != nullptr) return {peer.landing_buffer, header.payload_bytes};
-    violate(peer, "out of memory for an unexpected message");
+    run_short(peer, "an unexpected message");
   }
   // Nobody will look at what lands here: the link is closing.
   static std::byte nowhere[max_payload_bytes];
@@ -221,7 +218,8 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
   if (!valid) {
     // The offer was revoked while the grant was on its way.
     if (header.message_bytes == 0) return;
-    peer.revoked_ids.push_back(receive_id);
+    if (peer.revoked_ids.size() >= max_envelopes) return violate(peer, "too many grants of nothing");
+    if (!note(peer.revoked_ids, receive_id)) return run_short(peer, "an answer to a late grant");
     if (!peer.blocked) drive(peer);
     return;
   }
@@ -264,6 +262,7 @@ void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
   // Granted meanwhile, or about to be: the sender answers the grant with `revoked`.
   if (found == peer.offers.end()) return;
   Unexpected& offer = *found->second;
+  if (offer.held) return unlist_offer(offer);  // its handle finds it so
   matcher_.take(offer);
   dispose(offer);
 }
@@ -290,22 +289,27 @@ void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept 
   }
 }
 
+void Messenger::handle_abort(Peer& peer, const PacketHeader& header,
+                             std::span<const std::byte> payload) noexcept {
+  if (header.id - 1 >= peers_.size()) return violate(peer, "an abort by nobody");
+  if (abort_record(header.context) == nullptr && aborts_.size() >= max_told_aborts)
+    return violate(peer, "more aborts than there are groups");
+  const std::string_view reason(reinterpret_cast<const char*>(payload.data()), payload.size());
+  if (!abort_context(header.context, header.id - 1, reason)) run_short(peer, "an abort");
+}
+
 void Messenger::handle_goodbye(Peer& peer, const PacketHeader& header) noexcept {
   peer.state = PeerState::left;
   const bool names_culprit = header.id != 0 && header.id - 1 < peers_.size();
-  if (static_cast<Farewell>(header.tag) == Farewell::giving_up)
+  const auto farewell = static_cast<Farewell>(header.tag);
+  if (farewell == Farewell::giving_up)
     fail_peer(peer, Code::given_up, peer.number);
+  else if (farewell == Farewell::complaining)
+    fail_peer(peer, Code::protocol_violation, options_.self);  // ours, says the peer
   else if (names_culprit)
     fail_peer(peer, Code::peer_died, header.id - 1);
   else
     fail_peer(peer, Code::peer_left, peer.number);
-}
-
-// The peer broke the protocol, or we cannot keep up our side of it: this link ends, the others go on.
-void Messenger::violate(Peer& peer, const char* what) noexcept {
-  PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": ", what);
-  peer.close_reason = Code::protocol_violation;
-  if (peer.endpoint != nullptr) peer.endpoint->close();
 }
 
 }  // namespace parley::transport

@@ -44,26 +44,20 @@ Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
 Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept {
   Request* request = new_receive(spec);
   if (request == nullptr) return {Code::exhausted};
-  const bool is_lost = message.state == UnexpectedState::offered && message.peer->endpoint == nullptr;
-  const bool is_aborted = abort_record(message.envelope.context) != nullptr;
-  if (is_lost || is_aborted) {
+  message.held = false;
+  Status obstacle;
+  if (abort_record(message.envelope.context) != nullptr)
+    obstacle = Code::aborted;
+  else if (!stands(message))
+    obstacle = message.peer->reason.failed() ? message.peer->reason : Status(Code::cancelled);
+  if (obstacle.failed()) {
     request->peer = message.peer;
-    const Status reason = is_aborted ? Status(Code::aborted) : message.peer->reason;
     drop(message);
-    complete(*request, reason);
+    complete(*request, obstacle);
   } else {
     take_arrival(*request, message);
   }
   return {Code::in_progress, request};
-}
-
-void Messenger::put_back(Unexpected& message) noexcept {
-  const bool is_offer = message.state == UnexpectedState::offered;
-  const bool is_lost = is_offer && message.peer->endpoint == nullptr;
-  if (is_lost || abort_record(message.envelope.context) != nullptr) return drop(message);
-  if (is_offer && !list_offer(message)) return dispose(message);
-  if (PostedReceive* posted = matcher_.put_back(message); posted != nullptr)
-    take_arrival(static_cast<Request&>(*posted), message);
 }
 
 Request* Messenger::new_request(RequestKind kind) noexcept {
@@ -89,6 +83,7 @@ Request* Messenger::new_receive(const ReceiveSpec& spec) noexcept {
   request->data = spec.data;
   request->capacity_bytes = spec.capacity_bytes;
   request->timeout = spec.timeout;
+  request->gives_up = spec.gives_up;
   return request;
 }
 
@@ -147,6 +142,16 @@ bool Messenger::try_end(Request& request, Status reason) noexcept {
   return true;
 }
 
+// False: out of memory.
+bool Messenger::note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept {
+  try {
+    ids.push_back(id);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 // Takes a send back that the peer has not granted; its data never leave.
 void Messenger::withdraw(Request& request) noexcept {
   using Outbox = base::IntrusiveList<Request, OutboxTag>;
@@ -154,8 +159,8 @@ void Messenger::withdraw(Request& request) noexcept {
   if (Outbox::is_linked(request)) {
     Outbox::remove(request);
   } else if (request.id != 0 && peer.endpoint != nullptr) {
-    peer.revoke_ids.push_back(request.id);
-    unsettled_ = true;
+    // Untold for want of memory, the offer stands until it is granted, and the answer to that tells.
+    if (note(peer.revoke_ids, request.id)) unsettled_ = true;
   }
 }
 
@@ -165,25 +170,38 @@ void Messenger::settle() noexcept {
   for (auto& peer : peers_) {
     if (peer->endpoint == nullptr) continue;
     if (std::exchange(peer->close_wanted, false)) {
-      give_up(*peer);
+      close_link(*peer, Farewell::giving_up);  // it still uses the buffer of an operation that has ended
     } else if (!peer->blocked) {
       drive(*peer);
     }
   }
 }
 
-// Closes a link that still uses the buffer of an operation that has ended, and tells the peer why, if a
-// packet can still be sent.
-void Messenger::give_up(Peer& peer) noexcept {
+// Closes a link while both processes live, and tells the peer why, if a packet can still be sent.
+void Messenger::close_link(Peer& peer, Farewell farewell) noexcept {
+  if (peer.endpoint == nullptr) return;
   if (!peer.blocked && !peer.goodbye_sent) {
     PacketHeader header{.kind = PacketKind::goodbye};
-    header.tag = static_cast<std::int64_t>(Farewell::giving_up);
+    header.tag = static_cast<std::int64_t>(farewell);
     Status outcome;
     peer.goodbye_sent = transmit(peer, header, nullptr, nullptr, Endpoint::Urgency::now, outcome);
   }
-  peer.culprit = options_.self;
-  peer.close_reason = Code::given_up;
+  const bool is_ours = farewell == Farewell::giving_up;
+  peer.culprit = is_ours ? options_.self : peer.number;
+  peer.close_reason = is_ours ? Code::given_up : Code::protocol_violation;
   peer.endpoint->close();
+}
+
+// The peer broke the protocol: its link ends, the others go on.
+void Messenger::violate(Peer& peer, const char* what) noexcept {
+  PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": ", what);
+  close_link(peer, Farewell::complaining);
+}
+
+// We cannot keep up our side of the protocol.
+void Messenger::run_short(Peer& peer, const char* of_what) noexcept {
+  PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": out of memory for ", of_what);
+  close_link(peer, Farewell::giving_up);
 }
 
 void Messenger::expire(Request& request) noexcept {
@@ -234,10 +252,13 @@ void Messenger::end_when_safe(Request& request, Status status) noexcept {
   ending_ = true;
 }
 
-void Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept {
-  const auto [record, is_new] =
-      aborts_.try_emplace(context, AbortRecord{by, std::string(reason.substr(0, 512))});
-  if (!is_new) return;
+bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept {
+  try {
+    if (!aborts_.try_emplace(context, AbortRecord{by, std::string(reason.substr(0, 512))}).second)
+      return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   abort_grace_ = std::chrono::steady_clock::now() + abort_grace;
   for (Request* request = live_.front(); request != nullptr;) {
     Request* next = live_.next(*request);
@@ -249,10 +270,13 @@ void Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
   drop_unmatched([&](const Unexpected& message) { return message.envelope.context == context; });
   // Whoever hears of it tells all others before it may say goodbye: a link keeps its order, so that nobody
   // takes a rank that leaves because of the abort for one that left in good order.
-  for (auto& peer : peers_)
-    if (peer->endpoint != nullptr && peer->number != options_.self) peer->abort_contexts.push_back(context);
+  for (auto& peer : peers_) {
+    if (peer->endpoint == nullptr || peer->number == options_.self) continue;
+    if (!note(peer->abort_contexts, context)) peer->close_wanted = true;
+  }
   unsettled_ = true;
   settle();
+  return true;
 }
 
 // Ends everything that needs this peer. Its unmatched messages stay: they were sent in good order.
@@ -295,6 +319,10 @@ void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noex
   // Offers of a process that is gone lead nowhere.
   while (!peer.offers.empty()) {
     Unexpected& offer = *peer.offers.begin()->second;
+    if (offer.held) {
+      unlist_offer(offer);
+      continue;
+    }
     matcher_.take(offer);
     dispose(offer);
   }

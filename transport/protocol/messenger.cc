@@ -82,15 +82,10 @@ Unexpected* Messenger::peek(const Pattern& pattern) noexcept {
   return static_cast<Unexpected*>(matcher_.find(pattern));
 }
 
-void Messenger::hold(Unexpected& message) noexcept {
-  matcher_.take(message);
-  unlist_offer(message);
-}
-
 void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit) {
-  matcher_.visit_arrivals([&](const Arrival& arrival) {
-    if (arrival.envelope.context == context) visit(static_cast<const Unexpected&>(arrival));
-  });
+  for (Arrival* arrival = matcher_.oldest_arrival(); arrival != nullptr;
+       arrival = matcher_.next_arrival(*arrival))
+    if (arrival->envelope.context == context) visit(static_cast<const Unexpected&>(*arrival));
 }
 
 void Messenger::leave(std::optional<std::uint32_t> culprit) noexcept {

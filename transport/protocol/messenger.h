@@ -38,6 +38,7 @@ struct SendSpec {
   std::size_t bytes = 0;
   bool synchronous = false;
   std::chrono::nanoseconds timeout{};
+  bool gives_up = false;  // see Request
   Endpoint::Urgency urgency = Endpoint::Urgency::now;
 };
 
@@ -47,6 +48,7 @@ struct ReceiveSpec {
   std::byte* data = nullptr;
   std::size_t capacity_bytes = 0;
   std::chrono::nanoseconds timeout{};
+  bool gives_up = false;  // see Request
 };
 
 // What a send or receive call came to. No request: it is complete (a send's only way to be so) or failed.
@@ -106,8 +108,9 @@ class Messenger final : public PacketSink {
   // Receives a held message, which is then gone.
   Posted receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept;
 
-  // Ends everything in a context that process `by` has aborted, here and at all peers.
-  void abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept;
+  // Ends everything in a context that process `by` has aborted, here and at all peers. False: out of memory,
+  // nothing has changed.
+  bool abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept;
   // Null while the context was not aborted.
   [[nodiscard]] const AbortRecord* abort_record(std::uint32_t context) const noexcept {
     return aborts_.empty() ? nullptr : find_abort(context);  // asked for every message
@@ -197,6 +200,7 @@ class Messenger final : public PacketSink {
   void handle_data(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
   void handle_revoke(Peer& peer, const PacketHeader& header) noexcept;
   void handle_revoked(Peer& peer, const PacketHeader& header) noexcept;
+  void handle_abort(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
   void handle_goodbye(Peer& peer, const PacketHeader& header) noexcept;
   void piece_landed(Request& request, std::size_t bytes) noexcept;
   Request* data_target(Peer& peer, const PacketHeader& header) noexcept;
@@ -217,9 +221,10 @@ class Messenger final : public PacketSink {
   void dispose(Unexpected& message) noexcept;
   void drop(Unexpected& message) noexcept;
   void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;
-  void violate(Peer& peer, const char* what) noexcept;
+  static bool stands(const Unexpected& message) noexcept;
 
   // lifecycle.cc
+  static bool note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept;
   Request* new_request(RequestKind kind) noexcept;
   Request* new_receive(const ReceiveSpec& spec) noexcept;
   void complete(Request& request, base::Status status) noexcept;
@@ -228,7 +233,9 @@ class Messenger final : public PacketSink {
   bool try_end(Request& request, base::Status reason) noexcept;
   void withdraw(Request& request) noexcept;
   void settle() noexcept;
-  void give_up(Peer& peer) noexcept;
+  void close_link(Peer& peer, Farewell farewell) noexcept;
+  void violate(Peer& peer, const char* what) noexcept;
+  void run_short(Peer& peer, const char* of_what) noexcept;
   void end_when_safe(Request& request, base::Status status) noexcept;
   void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
   void fail_any_source(base::Status status, Peer& peer) noexcept;

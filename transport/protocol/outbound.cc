@@ -19,6 +19,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   Peer& peer = *peers_[spec.destination];
   if (abort_record(spec.context) != nullptr) return {Code::aborted};
   if (peer.state == PeerState::left || peer.state == PeerState::down) return {peer.reason};
+  if (peer.goodbye_wanted) return {Code::closed};  // another thread is leaving
 
   const Urgency urgency = peer.burst == burst_ ? spec.urgency : Urgency::now;
   peer.burst = burst_;
@@ -48,6 +49,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   request->data = const_cast<std::byte*>(spec.data);  // a send only reads it
   request->capacity_bytes = request->message_bytes = spec.bytes;
   request->timeout = spec.timeout;
+  request->gives_up = spec.gives_up;
   if (!eager) {
     request->id = ids_.add(*request);
     if (request->id == 0) {

@@ -1,6 +1,5 @@
 // Messages that came before their receive: kept, found, given up.
 #include <new>
-#include <vector>
 
 #include "transport/protocol/messenger.h"
 
@@ -22,7 +21,7 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
     message = messages_.create();
   } catch (const std::bad_alloc&) {
     if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
-    return violate(peer, "out of memory for an unexpected message");
+    return run_short(peer, "an unexpected message");
   }
   message->peer = &peer;
   message->envelope = {header.context, peer.number, header.tag};
@@ -41,7 +40,7 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
     message->payload = small ? message->small.data() : buffers_.take(payload.size());
     if (message->payload == nullptr) {
       messages_.destroy(message);
-      return violate(peer, "out of memory for an unexpected message");
+      return run_short(peer, "an unexpected message");
     }
     copy_bytes(message->payload, payload.data(), payload.size());
   }
@@ -58,7 +57,7 @@ bool Messenger::list_offer(Unexpected& offer) noexcept {
     if (peer.offers.try_emplace(offer.remote_id, &offer).second) return true;
     violate(peer, "two offers of one number");
   } catch (const std::bad_alloc&) {
-    violate(peer, "out of memory for an offer");
+    run_short(peer, "an offer");
   }
   return false;
 }
@@ -89,6 +88,25 @@ void Messenger::take_arrival(Request& request, Unexpected& message) noexcept {
   complete(request, status);
 }
 
+void Messenger::hold(Unexpected& message) noexcept {
+  matcher_.take(message);
+  message.held = true;
+}
+
+// Whether a held message can still be had: no offer that was taken back meanwhile, or whose sender is gone.
+bool Messenger::stands(const Unexpected& message) noexcept {
+  if (message.state != UnexpectedState::offered) return true;
+  const auto listed = message.peer->offers.find(message.remote_id);
+  return listed != message.peer->offers.end() && listed->second == &message;
+}
+
+void Messenger::put_back(Unexpected& message) noexcept {
+  message.held = false;
+  if (!stands(message) || abort_record(message.envelope.context) != nullptr) return drop(message);
+  if (PostedReceive* posted = matcher_.put_back(message); posted != nullptr)
+    take_arrival(static_cast<Request&>(*posted), message);
+}
+
 // Gives a message up that nobody will receive; its sender gets the credit back.
 void Messenger::drop(Unexpected& message) noexcept {
   if (message.state == UnexpectedState::landed) owe(*message.peer, message.message_bytes);
@@ -96,14 +114,12 @@ void Messenger::drop(Unexpected& message) noexcept {
 }
 
 void Messenger::drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept {
-  std::vector<Unexpected*> found;
-  matcher_.visit_arrivals([&](const Arrival& arrival) {
-    const auto& message = static_cast<const Unexpected&>(arrival);
-    if (which(message)) found.push_back(const_cast<Unexpected*>(&message));
-  });
-  for (Unexpected* message : found) {
-    matcher_.take(*message);
-    drop(*message);
+  for (Arrival* arrival = matcher_.oldest_arrival(); arrival != nullptr;) {
+    auto& message = static_cast<Unexpected&>(*arrival);
+    arrival = matcher_.next_arrival(*arrival);
+    if (!which(message)) continue;
+    matcher_.take(message);
+    drop(message);
   }
 }
 

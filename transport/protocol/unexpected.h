@@ -16,10 +16,11 @@ enum class UnexpectedState : std::uint8_t {
 };
 
 // A message that came before its receive. Owned by Messenger's pool: in the matcher, or held by a probe; an
-// offer in the matcher is also listed in its peer.
+// offer is also listed in its peer, until it is taken back or the peer is gone.
 struct Unexpected : Arrival {
   Peer* peer = nullptr;
   UnexpectedState state = UnexpectedState::landed;
+  bool held = false;  // by a probe, out of the matcher
   std::uint8_t type_code = untyped;
   std::uint32_t remote_id = 0;  // offered: the sender's request
   std::size_t message_bytes = 0;

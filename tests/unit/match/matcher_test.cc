@@ -198,7 +198,8 @@ TEST_P(MatcherTest, MessagePutBackGoesBetweenItsNeighbours) {
   matcher.take(second);
   EXPECT_EQ(matcher.put_back(second), nullptr);
   std::vector<const Arrival*> seen;
-  matcher.visit_arrivals([&](const Arrival& one) { seen.push_back(&one); });
+  for (Arrival* one = matcher.oldest_arrival(); one != nullptr; one = matcher.next_arrival(*one))
+    seen.push_back(one);
   EXPECT_EQ(seen, (std::vector<const Arrival*>{&first, &second, &third}));
   for (Message* message : {&first, &second, &third}) {
     Receive receive(1, 7);

@@ -143,5 +143,42 @@ TEST_F(HostilePeer, NamesNothingByNumbersThatWereNotGiven) {
   messenger_.release(request);
 }
 
+TEST_F(HostilePeer, IsToldWhyItsLinkEnds) {
+  say(PacketKind::offer, 7, 1);
+  say(PacketKind::offer, 7, 1);
+  ASSERT_FALSE(link_.sent.empty());
+  EXPECT_EQ(link_.sent.back().kind, PacketKind::goodbye);
+  EXPECT_EQ(link_.sent.back().tag, static_cast<std::int64_t>(Farewell::complaining));
+}
+
+TEST_F(HostilePeer, ThatComplainsIsNotDead) {
+  Request& request = receive();
+  PacketHeader header{.kind = PacketKind::goodbye};
+  header.tag = static_cast<std::int64_t>(Farewell::complaining);
+  messenger_.on_packet(link_, header, {});
+  EXPECT_EQ(request.status.code(), Code::protocol_violation);
+  EXPECT_EQ(messenger_.peer(1).culprit, 0U);
+  EXPECT_EQ(messenger_.dead_process(), std::nullopt);
+  messenger_.release(request);
+}
+
+TEST_F(HostilePeer, MayNotAbortWithoutEnd) {
+  PacketHeader header{.kind = PacketKind::abort};
+  header.id = 2;
+  for (header.context = 1; header.context <= max_told_aborts; ++header.context)
+    messenger_.on_packet(link_, header, {});
+  EXPECT_FALSE(link_.closed);
+  messenger_.on_packet(link_, header, {});
+  EXPECT_TRUE(link_.closed);
+}
+
+TEST_F(HostilePeer, MayNotGrantWithoutEndWhatWasNotOffered) {
+  link_.refuses = true;
+  for (std::uint32_t i = 0; i < max_envelopes; ++i) say(PacketKind::grant, 0, 100);
+  EXPECT_FALSE(link_.closed);
+  say(PacketKind::grant, 0, 100);
+  EXPECT_TRUE(link_.closed);
+}
+
 }  // namespace
 }  // namespace parley::transport

@@ -346,5 +346,40 @@ TEST(Messenger, AHeldMessageGoesBackToItsPlace) {
   messenger.release(received);
 }
 
+TEST(Messenger, AHeldOfferThatIsTakenBackDoesNotComeBack) {
+  for (const bool receive_it : {true, false}) {
+    WorldOfMessengers world(2);
+    const auto out = bytes(eager);
+    const Posted sent = world.send(0, 1, 1, out, true);
+    world.settle();
+    Messenger& messenger = *world.messengers[1];
+    Unexpected* held = messenger.peek({0, 0, 1});
+    ASSERT_NE(held, nullptr);
+    messenger.hold(*held);
+    ASSERT_TRUE(world.messengers[0]->cancel(*sent.request, Code::cancelled));
+    world.settle();
+    if (receive_it) {
+      auto in = bytes(eager, 0);
+      ReceiveSpec spec;
+      spec.data = in.data();
+      spec.capacity_bytes = in.size();
+      const Posted received = messenger.receive_held(*held, spec);
+      EXPECT_EQ(received.request->status.code(), Code::cancelled);
+      messenger.release(*received.request);
+    } else {
+      messenger.put_back(*held);
+      EXPECT_EQ(messenger.peek({0, 0, 1}), nullptr);
+    }
+    world.messengers[0]->release(*sent.request);
+  }
+}
+
+TEST(Messenger, NothingFollowsAGoodbye) {
+  WorldOfMessengers world(2);
+  world.messengers[0]->leave(std::nullopt);
+  EXPECT_EQ(world.send(0, 1, 1, bytes(eager)).status.code(), Code::closed);
+  EXPECT_EQ(world.send(0, 1, 1, bytes(offered)).status.code(), Code::closed);
+}
+
 }  // namespace
 }  // namespace parley::transport

@@ -67,7 +67,8 @@ class PARLEY_API PeerLeftError : public Error {
 };
 
 // The link to a process that lives was closed by one side: an operation's deadline passed in the middle of
-// its transfer, or the peer broke the protocol. `culprit` closed it.
+// its transfer, it had no memory for what came, or the other one broke the protocol. `culprit`: the side with
+// the deadline or without memory, or the one that broke the protocol.
 class PARLEY_API LinkLostError : public Error {
  public:
   using Error::Error;
