@@ -23,6 +23,7 @@ void ProcessGroup::barrier(const BarrierOptions& options) {
     transport::ReceiveSpec receive;
     receive.pattern = {group.barrier_context, static_cast<std::uint32_t>(below), distance};
     receive.timeout = timeout;
+    receive.gives_up = detail::gives_up(options.timeout);
     const transport::Posted received = engine.receive(receive, false);
     if (received.request == nullptr) detail::throw_failure(group, heard, received.status);
     detail::PendingOperation pending(detail::Operation{group.world, received.request, heard, nullptr});
@@ -32,6 +33,7 @@ void ProcessGroup::barrier(const BarrierOptions& options) {
     send.context = group.barrier_context;
     send.tag = distance;
     send.timeout = timeout;
+    send.gives_up = receive.gives_up;
     const transport::Posted sent = engine.send(send, false);
     if (sent.request != nullptr) {
       detail::Operation operation{group.world, sent.request, told, nullptr};

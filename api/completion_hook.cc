@@ -15,13 +15,17 @@ namespace {
 
 // Lives from attach() until its function was called. The world outlives it: an engine that goes ends every
 // request and runs what is deferred.
-struct Hook {
-  wireup::World* world;
+struct Hook final : transport::Deferred {
+  wireup::World* world = nullptr;
   FailedOperation description;
   std::function<void(std::exception_ptr)> fn;
   std::optional<FailureFacts> facts;
   std::unique_ptr<Hook> also;  // of detach() after then(): called next, with the same outcome
 
+  void run() noexcept override {
+    const std::unique_ptr<Hook> owned(this);
+    call();
+  }
   void call() noexcept {
     try {
       fn(facts ? to_exception(*world, *facts) : nullptr);
@@ -50,12 +54,7 @@ void note_facts(Hook& hook, const Request& request, Messenger& messenger) noexce
 void on_done(Request& request) noexcept {
   auto* hook = static_cast<Hook*>(request.user);
   note_facts(*hook, request, *static_cast<Messenger*>(request.owner));
-  hook->world->engine->defer(
-      [](void* argument) {
-        const std::unique_ptr<Hook> owned(static_cast<Hook*>(argument));
-        owned->call();
-      },
-      hook);
+  hook->world->engine->defer(*hook);
 }
 
 bool attach_hook(Operation& operation, std::function<void(std::exception_ptr)> fn, bool release) {

@@ -3,7 +3,9 @@
 #include <parley/tensor.h>
 #include <parley/types.h>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "api/failure.h"
 #include "api/group_state.h"
@@ -21,6 +23,11 @@ Operation post_receive(GroupState& group, const Tensor& tensor, int source, cons
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
                                     const RecvOptions& options);
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);
+
+// Whether a caller that gave this timeout means to go on when it passes (Request::gives_up).
+inline bool gives_up(const std::optional<std::chrono::nanoseconds>& timeout) {
+  return timeout.value_or(no_timeout) != no_timeout;
+}
 
 FailedOperation describe_send(const GroupState& group, const Tensor& tensor, int destination,
                               std::int64_t tag);

@@ -44,6 +44,7 @@ Posted post_send(GroupState& group, const Tensor& tensor, int destination, const
   spec.bytes = tensor.bytes();
   spec.synchronous = options.synchronous;
   spec.timeout = options.timeout.value_or(group.world->timeout);
+  spec.gives_up = detail::gives_up(options.timeout);
   spec.urgency = returns_at_once ? Endpoint::Urgency::batch : Endpoint::Urgency::now;
   return group.world->engine->send(spec, returns_at_once);
 }
@@ -58,6 +59,7 @@ transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tenso
   spec.data = tensor.mutable_data();
   spec.capacity_bytes = tensor.bytes();
   spec.timeout = options.timeout.value_or(group.world->timeout);
+  spec.gives_up = detail::gives_up(options.timeout);
   return spec;
 }
 

@@ -1,8 +1,6 @@
 #include "rendezvous/store_server.h"
 
 #include <parley/error.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <exception>
 #include <utility>
@@ -23,7 +21,7 @@ StoreServer::StoreServer(const TcpStoreOptions& options, const TableLimits& limi
                                 count_clients();
                               }} {
   listen(options);
-  start_thread();
+  thread_ = base::start_own_thread("store", [this] { run(); });
 }
 
 StoreServer::~StoreServer() {
@@ -67,22 +65,7 @@ void StoreServer::listen(const TcpStoreOptions& options) try {
 }
 
 // Signals stay with the program's own threads.
-void StoreServer::start_thread() {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
 void StoreServer::run() noexcept {
-  base::name_own_thread("store");
   while (!stopping_.load(std::memory_order_relaxed)) {
     try {
       turn();

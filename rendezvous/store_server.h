@@ -39,7 +39,6 @@ class StoreServer {
 
  private:
   void listen(const TcpStoreOptions& options);
-  void start_thread();
   void run() noexcept;
   void turn();
   void accept(base::UniqueFd socket) noexcept;

@@ -39,7 +39,7 @@ TEST(WakeUps, BlockingCallsNeedNoBackgroundThread) {
       if (rank == 1) world.send(round, 0);
       world.barrier();
     }
-    expect_equal(sleeps_of("parley"), -1L, "sleeps of a background thread");
+    expect_equal(sleeps_of("parley-progress"), -1L, "sleeps of a background thread");
   });
   EXPECT_EQ(code, 0);
 }
@@ -54,11 +54,11 @@ TEST(WakeUps, OfTheBackgroundThreadEndWhileSomebodyWaits) {
     }
     int value = 0;
     Work work = world.irecv(value, 1);  // wakes the thread
-    while (sleeps_of("parley") <= 0) std::this_thread::yield();
-    const long before = sleeps_of("parley");
+    while (sleeps_of("parley-progress") <= 0) std::this_thread::yield();
+    const long before = sleeps_of("parley-progress");
     work.wait();
     // It looks for 20 ms whether it is needed; 2500 looks a second if it went on.
-    const long sleeps = sleeps_of("parley") - before;
+    const long sleeps = sleeps_of("parley-progress") - before;
     expect(sleeps < 500, "sleeps of the background thread in 2 s: " + std::to_string(sleeps));
   });
   EXPECT_EQ(code, 0);

@@ -1,14 +1,14 @@
 #include "transport/base/threads.h"
 
 #include <pthread.h>
-#include <unistd.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace parley::base {
 namespace {
@@ -26,42 +26,60 @@ constexpr std::size_t runtime_threads = 0;
 constexpr std::size_t runtime_threads = 0;
 #endif
 
-constexpr std::string_view own_name = "parley";
-constexpr std::string_view own_prefix = "parley-";
+// Counted by the threads themselves, from after their start to before their end. Relaxed throughout: a number
+// that orders nothing else.
+std::atomic<std::size_t> own_threads{0};
 
-// The first thread may have such a name, too: it has the program's.
-bool is_own(const std::filesystem::path& task) {
-  if (task.filename() == std::to_string(getpid())) return false;
-  std::string name;
-  std::ifstream file(task / "comm");
-  std::getline(file, name);
-  return name == own_name || name.starts_with(own_prefix);
+// A forked child has none of its parent's threads.
+void forget_own_threads_in_children() {
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { own_threads.store(0, std::memory_order_relaxed); });
+  (void)registered;
 }
 
-template <typename Counts>
-std::size_t count(const Counts& counts) {
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+std::thread start_own_thread(const char* purpose, std::function<void()> body) {
+  forget_own_threads_in_children();
+  const SignalsBlocked blocked;  // the new thread inherits it
+  return std::thread([name = std::string("parley-") + purpose, body = std::move(body)] {
+    own_threads.fetch_add(1, std::memory_order_relaxed);
+    pthread_setname_np(pthread_self(), name.c_str());
+    body();
+    own_threads.fetch_sub(1, std::memory_order_relaxed);
+  });
+}
+
+std::size_t count_threads() {
   std::error_code failure;
   std::size_t threads = 0;
   for (std::filesystem::directory_iterator task("/proc/self/task", failure), end; !failure && task != end;
        task.increment(failure))
-    if (counts(task->path())) ++threads;
+    ++threads;
   return failure ? 1 : std::max<std::size_t>(threads, 1 + runtime_threads) - runtime_threads;
 }
 
-}  // namespace
-
-std::size_t count_threads() {
-  return count([](const std::filesystem::path&) { return true; });
-}
-
 std::size_t count_program_threads() {
-  return count([](const std::filesystem::path& task) { return !is_own(task); });
-}
-
-void name_own_thread(const char* purpose) noexcept {
-  std::string name(own_name);
-  if (*purpose != '\0') name = std::string(own_prefix) + purpose;
-  pthread_setname_np(pthread_self(), name.c_str());
+  // Before and after: one that starts or ends meanwhile counts as the program's.
+  const std::size_t own_before = own_threads.load(std::memory_order_relaxed);
+  const std::size_t all = count_threads();
+  const std::size_t own = std::min(own_before, own_threads.load(std::memory_order_relaxed));
+  return std::max(all, own + 1) - own;
 }
 
 }  // namespace parley::base

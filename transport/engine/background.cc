@@ -1,8 +1,5 @@
 // Progress while nobody waits: a thread that is parked while nothing is pending, looks now and then whether
 // callers poll while something is, and polls and sleeps in their place when they do not.
-#include <pthread.h>
-#include <signal.h>
-
 #include <system_error>
 
 #include "transport/base/log.h"
@@ -23,31 +20,19 @@ constexpr auto look_period = std::chrono::microseconds(400);
 constexpr int quiet_looks = 50;
 constexpr auto longest_sleep = std::chrono::milliseconds(50);
 
-// A thread that receives none of the program's signals.
-std::unique_ptr<std::thread> start_thread(void (*run)(void*), void* argument) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::unique_ptr<std::thread> thread;
-  try {
-    thread = std::make_unique<std::thread>(run, argument);
-  } catch (const std::system_error& error) {
-    PARLEY_LOG(warn, "engine", "no background progress: ", error.what());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 }  // namespace
 
 // Called under the lock when an operation was posted whose caller goes away.
 void Engine::activate_background() noexcept {
   if (!options_.background || background_.load(std::memory_order_relaxed) != Background::parked) return;
   background_.store(Background::watching, std::memory_order_relaxed);  // the parker's permit orders it
-  if (background_thread_ == nullptr)
-    background_thread_ =
-        start_thread([](void* engine) { static_cast<Engine*>(engine)->background_main(); }, this);
+  if (!background_thread_.joinable()) {
+    try {
+      background_thread_ = base::start_own_thread("progress", [this] { background_main(); });
+    } catch (const std::exception& error) {
+      PARLEY_LOG(warn, "engine", "no background progress: ", error.what());
+    }
+  }
   background_parker_.unpark();
 }
 
@@ -59,15 +44,14 @@ void Engine::stop_background() noexcept {
     lock_.unlock();
   }
   background_parker_.unpark();
-  if (background_thread_ != nullptr) background_thread_->join();
+  if (background_thread_.joinable()) background_thread_.join();
 }
 
 bool Engine::on_background_thread() const noexcept {
-  return background_thread_ != nullptr && background_thread_->get_id() == std::this_thread::get_id();
+  return background_thread_.get_id() == std::this_thread::get_id();
 }
 
 void Engine::background_main() noexcept {
-  base::name_own_thread("");
   std::uint64_t seen_polls = 0;
   int quiet_turns = 0;
   for (;;) {

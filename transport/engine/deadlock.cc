@@ -4,8 +4,9 @@
 // peer it waits for itself, and has waited as long, has a deadlock: neither message was sent, for both sides
 // have had seconds to see it. It ends its own operation and tells the peer to do the same.
 //
-// A rank that may still be helped, by another thread of its program or by a completion function, says so;
-// then both sides only warn.
+// A rank that may still be helped, by another thread of its program or by a completion function, or whose
+// operation has a deadline of its own and so is meant to end without the peer, says so; then both sides only
+// warn.
 #include "transport/base/log.h"
 #include "transport/base/threads.h"
 #include "transport/engine/engine.h"
@@ -34,7 +35,7 @@ void Engine::look_for_deadlock(Watch& watch) noexcept {
   Peer& peer = *request.peer;
   if (!watch.stall_told) {
     // For this wait once and for all: a helper that has gone may have done its part a moment ago.
-    watch.may_be_helped = may_be_helped();
+    watch.may_be_helped = request.gives_up || may_be_helped();
     messenger_.tell_stall(request, watch.may_be_helped);
     watch.stall_told = watch.now;
   }
@@ -46,12 +47,15 @@ void Engine::look_for_deadlock(Watch& watch) noexcept {
   PARLEY_LOG(
       warn, "p2p", "rank ", options_.messenger.self, " and rank ", peer.number,
       " have waited for each other for ", patience.count(),
-      " s: a deadlock, unless another thread or a completion function does what one of them waits for");
+      " s: a deadlock, unless another thread, a completion function or an operation's own timeout helps");
 }
 
 // REQUIRES: the lock is held.
 bool Engine::may_be_helped() noexcept {
   if (!deferred_.empty() || messenger_.has_completion_functions()) return true;
+  const auto self = std::this_thread::get_id();
+  for (DeferredRun* run = deferred_runs_.front(); run != nullptr; run = deferred_runs_.next(*run))
+    if (run->thread != self) return true;
   try {
     return base::count_program_threads() > 1;
   } catch (const std::exception&) {

@@ -17,6 +17,7 @@
 
 #include "transport/base/deadline.h"
 #include "transport/base/fork_guard.h"
+#include "transport/base/intrusive_list.h"
 #include "transport/base/parker.h"
 #include "transport/engine/engine_lock.h"
 #include "transport/engine/event_loop_bell.h"
@@ -45,6 +46,16 @@ WaitCondition condition_of(const Condition& condition) {
   return {[](const void* argument) -> bool { return (*static_cast<const Condition*>(argument))(); },
           &condition};
 }
+
+struct DeferredTag;
+
+// Something to do without the lock.
+struct Deferred : base::ListHook<DeferredTag> {
+  virtual void run() noexcept = 0;  // once; may end the object's life
+
+ protected:
+  ~Deferred() = default;
+};
 
 // The progress engine of a rank: owns the reactor, the transports, the messenger and the one lock, and
 // decides who polls, who sleeps, and when.
@@ -107,15 +118,15 @@ class Engine {
   // Valid as long as the engine. Throws ResourceError, SystemError.
   int descriptor();
 
-  // Has `run(argument)` called soon, on whichever thread makes progress, with the lock not held. For what
-  // follows the end of a request. REQUIRES: the lock is held (Request::on_done, locked()). `run` must not
-  // throw.
-  void defer(void (*run)(void* argument), void* argument) { deferred_.push_back({run, argument}); }
+  // Has `deferred.run` called soon, on whichever thread makes progress, with the lock not held. For what
+  // follows the end of a request. REQUIRES: the lock is held (Request::on_done, locked()); `deferred` lives
+  // until it runs.
+  void defer(Deferred& deferred) noexcept { deferred_.push_back(deferred); }
 
   // Whether this host has a core for each of the job's ranks on it; decides how waits wait. At first: yes.
   void set_core_per_rank(bool core_per_rank);
 
-  // Ends everything in a context with `reason`, everywhere. Waiters return at once.
+  // Ends everything in a context with `reason`, everywhere. Waiters return at once. Throws ResourceError.
   void abort_context(std::uint32_t context, std::string_view reason);
 
   // Delivers what was sent, says goodbye (naming `culprit`, whose failure is the cause, if there is one) and
@@ -147,6 +158,11 @@ class Engine {
 
    private:
     Engine& engine_;
+  };
+
+  // A thread inside run_deferred().
+  struct DeferredRun : base::ListHook<DeferredTag> {
+    std::thread::id thread = std::this_thread::get_id();
   };
 
   // Whoever sleeps for this rank looks again after another thread has done something.
@@ -223,11 +239,8 @@ class Engine {
   base::Clock::time_point next_expiry_ = base::Clock::time_point::max();
   bool core_per_rank_ = true;
   bool left_ = false;
-  struct Deferred {
-    void (*run)(void*);
-    void* argument;
-  };
-  std::vector<Deferred> deferred_;
+  base::IntrusiveList<Deferred, DeferredTag> deferred_;          // due, in the order of their requests' ends
+  base::IntrusiveList<DeferredRun, DeferredTag> deferred_runs_;  // under way
 
   // The background thread; see background.cc.
   enum class Background : std::uint8_t {
@@ -237,7 +250,7 @@ class Engine {
   };
   std::atomic<Background> background_{Background::parked};
   base::Parker background_parker_;
-  std::unique_ptr<std::thread> background_thread_;
+  std::thread background_thread_;
 };
 
 }  // namespace parley::transport

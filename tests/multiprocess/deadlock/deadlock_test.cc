@@ -98,32 +98,55 @@ void help_by_a_thread(ProcessGroup& world) {
   helper.join();
 }
 
-// Rank 2 waits; the function at the end of its receive from rank 4 sends late what rank 3 waits for.
-void help_by_a_function(ProcessGroup& world) {
-  if (world.rank() == 4) {
-    std::this_thread::sleep_for(13s);
-    return world.send(5, 2);
+// Rank 2 waits; the function at the end of its receive from rank 4 sends late what rank 3 waits for: either
+// the function is called late, or (`slow`) it is running all the time.
+void help_by_a_function(ProcessGroup& world, int first, bool slow) {
+  const int waits = first;
+  const int helped = first + 1;
+  const int starts = first + 2;
+  if (world.rank() == starts) {
+    if (!slow) std::this_thread::sleep_for(13s);
+    return world.send(5, waits);
   }
-  if (world.rank() == 3) {
-    expect_equal(world.recv<int>(2, {.tag = 1}), 10, "value");
-    return world.send(11, 2, {.tag = 2});
+  if (world.rank() == helped) {
+    expect_equal(world.recv<int>(waits, {.tag = 1}), 10, "value");
+    return world.send(11, waits, {.tag = 2});
   }
-  int from_4 = 0;
+  int start = 0;
   const int answer = 10;
   Work sent;
-  Work received = world.irecv(from_4, 4);
-  received.then([&](const std::exception_ptr&) { sent = world.isend(answer, 3, {.tag = 1}); });
-  expect_equal(world.recv<int>(3, {.tag = 2}), 11, "value");
+  Work received = world.irecv(start, starts);
+  received.then([&](const std::exception_ptr&) {
+    if (slow) std::this_thread::sleep_for(14s);
+    sent = world.isend(answer, helped, {.tag = 1});
+  });
+  if (slow) std::this_thread::sleep_for(1s);  // so that the background thread calls it
+  expect_equal(world.recv<int>(helped, {.tag = 2}), 11, "value");
   sent.wait();
 }
 
+// The first rank goes on when its own timeout has passed, and then sends what the second waits for.
+void help_by_a_timeout(ProcessGroup& world, int first) {
+  const int other = first + 1;
+  if (world.rank() == other) {
+    expect_equal(world.recv<int>(first, {.tag = 1}), 10, "value");
+    return;
+  }
+  expect_throws<TimeoutError>([&] { (void)world.recv<int>(other, {.tag = 2, .timeout = 14s}); });
+  world.send(10, other, {.tag = 1});
+}
+
 TEST(Deadlock, IsNoneWhileSomebodyMayHelp) {
-  const int code = run_ranks(5, [](int rank, int) {
+  const int code = run_ranks(10, [](int rank, int) {
     ProcessGroup world = init();
     if (rank < 2)
       help_by_a_thread(world);
+    else if (rank < 5)
+      help_by_a_function(world, 2, false);
+    else if (rank < 8)
+      help_by_a_function(world, 5, true);
     else
-      help_by_a_function(world);
+      help_by_a_timeout(world, 8);
   });
   EXPECT_EQ(code, 0);
 }

@@ -1,0 +1,86 @@
+#include "transport/base/threads.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace parley::base {
+namespace {
+
+// Calls `look` while a thread that `start` has started lives.
+void with_thread(const std::function<std::thread(std::function<void()>)>& start,
+                 const std::function<void()>& look) {
+  std::atomic<bool> runs{false};
+  std::atomic<bool> end{false};
+  std::thread thread = start([&] {
+    runs = true;
+    while (!end) std::this_thread::yield();
+  });
+  while (!runs) std::this_thread::yield();
+  look();
+  end = true;
+  thread.join();
+}
+
+std::thread own(std::function<void()> body) {
+  return start_own_thread("test", std::move(body));
+}
+
+std::thread of_the_program(const std::function<void()>& body) {
+  return std::thread([body] {
+    pthread_setname_np(pthread_self(), "parley-double");
+    body();
+  });
+}
+
+TEST(Threads, OwnOnesAreNotTheProgramsWhateverTheyAreCalled) {
+  const std::size_t before = count_program_threads();
+  with_thread(own, [&] {
+    EXPECT_EQ(count_program_threads(), before);
+    EXPECT_EQ(count_threads(), before + 1);
+  });
+  with_thread(of_the_program, [&] { EXPECT_EQ(count_program_threads(), before + 1); });
+}
+
+TEST(Threads, OneThatAnOwnOneStartsIsTheProgramsAgain) {
+  const std::size_t before = count_program_threads();
+  start_own_thread("test", [&] {
+    with_thread(of_the_program, [&] { EXPECT_EQ(count_program_threads(), before + 1); });
+  }).join();
+}
+
+TEST(Threads, AForkedChildHasNoneOfItsParents) {
+  with_thread(own, [] {
+    const pid_t child = fork();
+    if (child == 0) _exit(static_cast<int>(count_program_threads()));
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(WEXITSTATUS(status), 1);
+  });
+}
+
+TEST(Threads, OwnOnesAreNamedAndTakeNoSignals) {
+  start_own_thread("test", [] {
+    std::array<char, 16> name{};
+    pthread_getname_np(pthread_self(), name.data(), name.size());
+    EXPECT_STREQ(name.data(), "parley-test");
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    EXPECT_EQ(sigismember(&blocked, SIGTERM), 1);
+    EXPECT_EQ(sigismember(&blocked, SIGUSR1), 1);
+  }).join();
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGTERM), 0);
+}
+
+}  // namespace
+}  // namespace parley::base
