@@ -123,6 +123,11 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   for (const auto& other : world->cards) addresses.push_back(other.tcp_address);
   link_to_all(*world, transport, addresses, deadline);
   world->complete = true;
+  world->engine->locked([&](transport::Messenger& messenger) {
+    for (int rank = 0; rank < world->size; ++rank)
+      messenger.peer(static_cast<std::uint32_t>(rank)).title = world->name_of(rank);
+  });
+  world->engine->start_pulse();
   PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size, " is linked to all ranks, tcp ",
              card.tcp_address, ", ", neighbours.ranks, " ranks on this host with ", neighbours.cores.size(),
              " cores");

@@ -30,16 +30,19 @@ long sleeps_of(const std::string& thread_name) {
   return -1;
 }
 
-TEST(WakeUps, BlockingCallsNeedNoBackgroundThread) {
+TEST(WakeUps, BlockingCallsLeaveTheBackgroundThreadToItsPulse) {
   const int code = run_ranks(2, [](int rank, int) {
     ProcessGroup world = init();
+    const auto begin = std::chrono::steady_clock::now();
     for (int round = 0; round < 1000; ++round) {
       if (rank == 0) world.send(round, 1);
       expect_equal(world.recv<int>(1 - rank), round, "round");
       if (rank == 1) world.send(round, 0);
       world.barrier();
     }
-    expect_equal(sleeps_of("parley-progress"), -1L, "sleeps of a background thread");
+    const auto seconds = (std::chrono::steady_clock::now() - begin) / 1s;
+    // One on its way to its first sleep, and one each second.
+    expect(sleeps_of("parley-progress") <= 3 + seconds, "sleeps of the background thread");
   });
   EXPECT_EQ(code, 0);
 }

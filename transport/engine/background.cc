@@ -19,6 +19,8 @@ constexpr auto look_period = std::chrono::microseconds(400);
 // program, so that it is not woken for each.
 constexpr int quiet_looks = 50;
 constexpr auto longest_sleep = std::chrono::milliseconds(50);
+// Of a parked thread, for peers that wonder whether this process lives.
+constexpr auto pulse_period = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -26,14 +28,25 @@ constexpr auto longest_sleep = std::chrono::milliseconds(50);
 void Engine::activate_background() noexcept {
   if (!options_.background || background_.load(std::memory_order_relaxed) != Background::parked) return;
   background_.store(Background::watching, std::memory_order_relaxed);  // the parker's permit orders it
-  if (!background_thread_.joinable()) {
-    try {
-      background_thread_ = base::start_own_thread("progress", [this] { background_main(); });
-    } catch (const std::exception& error) {
-      PARLEY_LOG(warn, "engine", "no background progress: ", error.what());
-    }
-  }
+  start_background_thread();
   background_parker_.unpark();
+}
+
+void Engine::start_pulse() {
+  const Held held(*this);
+  if (!options_.background) return;
+  has_pulse_.store(true, std::memory_order_relaxed);  // the start of the thread, or the permit, orders it
+  start_background_thread();
+  background_parker_.unpark();
+}
+
+void Engine::start_background_thread() noexcept {
+  if (background_thread_.joinable()) return;
+  try {
+    background_thread_ = base::start_own_thread("progress", [this] { background_main(); });
+  } catch (const std::exception& error) {
+    PARLEY_LOG(warn, "engine", "no background progress: ", error.what());
+  }
 }
 
 void Engine::stop_background() noexcept {
@@ -57,8 +70,12 @@ void Engine::background_main() noexcept {
   for (;;) {
     const auto state = background_.load(std::memory_order_relaxed);
     if (state == Background::stopping) return;
-    background_parker_.park(state == Background::parked ? Deadline::never() : Deadline::after(look_period));
+    const bool has_pulse = has_pulse_.load(std::memory_order_relaxed);
+    background_parker_.park(state == Background::watching ? Deadline::after(look_period)
+                            : has_pulse                   ? Deadline::after(pulse_period)
+                                                          : Deadline::never());
     lock_.lock();
+    look_in(seen_polls);
     while (background_turn(seen_polls, quiet_turns)) {
       if (lock_.contended()) lock_.yield();
       if (!deferred_.empty()) run_deferred_unlocked();
@@ -66,6 +83,14 @@ void Engine::background_main() noexcept {
     if (!asleep_) resign();
     lock_.unlock();
   }
+}
+
+// The look of a parked thread, unless a caller has looked meanwhile.
+void Engine::look_in(std::uint64_t& seen_polls) noexcept {
+  if (background_.load(std::memory_order_relaxed) != Background::parked) return;
+  const bool callers_look = polling_ || asleep_ || std::exchange(seen_polls, polls_) != polls_;
+  if (!callers_look && poll_once(nullptr) != 0) announce_events();
+  if (!deferred_.empty()) run_deferred_unlocked();
 }
 
 // One look. True: nobody else polls and there is more to do, look again at once.

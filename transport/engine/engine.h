@@ -123,6 +123,10 @@ class Engine {
   // until it runs.
   void defer(Deferred& deferred) noexcept { deferred_.push_back(deferred); }
 
+  // From now on answers peers that ask whether this process lives, also while it calls nothing and nothing is
+  // pending: costs a wake-up a second.
+  void start_pulse();
+
   // Whether this host has a core for each of the job's ranks on it; decides how waits wait. At first: yes.
   void set_core_per_rank(bool core_per_rank);
 
@@ -216,6 +220,8 @@ class Engine {
   void activate_background() noexcept;
   void stop_background() noexcept;
   void background_main() noexcept;
+  void start_background_thread() noexcept;
+  void look_in(std::uint64_t& seen_polls) noexcept;
   bool background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexcept;
 
   const EngineOptions options_;
@@ -244,11 +250,12 @@ class Engine {
 
   // The background thread; see background.cc.
   enum class Background : std::uint8_t {
-    parked,    // nothing is pending; sleeps until activate_background()
+    parked,    // nothing is pending; sleeps until activate_background(), but for the pulse
     watching,  // something is pending; looks every now and then whether somebody polls
     stopping,
   };
   std::atomic<Background> background_{Background::parked};
+  std::atomic<bool> has_pulse_{false};
   base::Parker background_parker_;
   std::thread background_thread_;
 };

@@ -30,6 +30,9 @@ class FaultEndpoint final : public Endpoint {
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return copy_limit_bytes_; }
   [[nodiscard]] bool drained() const noexcept override { return inner_ == nullptr || inner_->drained(); }
+  [[nodiscard]] std::chrono::milliseconds silence() noexcept override {
+    return inner_ == nullptr ? std::chrono::milliseconds(0) : inner_->silence();
+  }
   void close() noexcept override { break_off(base::Code::closed); }
 
   // What the inner transport tells of this link.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
 #include "transport/base/memory_ref.h"
@@ -38,6 +39,10 @@ class Endpoint {
   // Whether everything taken has arrived at the peer's host, so that closing the link loses nothing of it. No
   // event tells when this becomes true.
   [[nodiscard]] virtual bool drained() const noexcept = 0;
+
+  // For how long the peer's host has left unacknowledged what was sent. Links within a host are never silent.
+  // Asked again and again while the peer is suspected.
+  [[nodiscard]] virtual std::chrono::milliseconds silence() noexcept { return {}; }
 
   // Ends the link without blocking: unsent packets are dropped, completions run with `cancelled`, and
   // on_closed() follows from the next progress().

@@ -43,6 +43,9 @@ enum class PacketKind : std::uint8_t {
   // The sender leaves, nothing follows. id: 0 in good order, else 1 + the number of the process whose failure
   // made it leave; tag: a Farewell.
   goodbye = 11,
+  // Asks whether the process makes progress; answered by `pong`.
+  ping = 12,
+  pong = 13,
 };
 
 // PacketHeader::tag of a `goodbye`.

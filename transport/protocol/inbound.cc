@@ -24,6 +24,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
   auto* known = static_cast<Peer*>(endpoint.user);
   if (known == nullptr) return;
   Peer& peer = *known;
+  ++peer.heard;
   if (!take_credit(peer, header)) return;
   switch (header.kind) {
     case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
@@ -48,6 +49,11 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
         drive(peer);  // takes our offer back before anything else follows
       return;
     case PacketKind::resume: peer.told_us.valid = false; return;
+    case PacketKind::ping:
+      peer.pong_wanted = true;
+      if (!peer.blocked) drive(peer);
+      return;
+    case PacketKind::pong: return;
     case PacketKind::goodbye: return handle_goodbye(peer, header);
   }
   violate(peer, "unknown packet kind");
@@ -86,6 +92,7 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
   auto* known = static_cast<Peer*>(endpoint.user);
   if (known == nullptr) return;
   Peer& peer = *known;
+  ++peer.heard;
   Request* request = std::exchange(peer.landing_request, nullptr);
   std::byte* buffer = std::exchange(peer.landing_buffer, nullptr);
   const bool is_eager = header.kind == PacketKind::eager;

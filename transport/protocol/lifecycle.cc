@@ -102,6 +102,9 @@ void Messenger::complete(Request& request, Status status) noexcept {
     request.peer->told_about = nullptr;
     request.peer->resume_wanted = unsettled_ = true;
   }
+  // Nobody may look after it again for a long time.
+  if (request.peer != nullptr && request.peer->pulse.suspected && request.status.ok())
+    clear_of_suspicion(*request.peer, std::chrono::steady_clock::now());
   if (request.waiter != nullptr) request.waiter->unpark();
   if (request.on_done != nullptr) request.on_done(request);
   finish_errand(request);
@@ -230,6 +233,7 @@ std::chrono::steady_clock::time_point Messenger::tick(std::chrono::steady_clock:
       if (request->ending.code() == Code::aborted) request->peer->close_wanted = unsettled_ = true;
   }
   settle();
+  look_after_awaited(now);
   return ending_ ? std::min(next_expiry, abort_grace_) : next_expiry;
 }
 

@@ -15,6 +15,7 @@ Messenger::Messenger(const MessengerOptions& options) : options_(options) {
   for (std::uint32_t number = 0; number < options.peer_count; ++number) {
     peers_.push_back(std::make_unique<Peer>());
     peers_.back()->number = peers_.back()->culprit = number;
+    peers_.back()->title = "rank " + std::to_string(number);
   }
   unreachable_.resize(options.peer_count);
 }
@@ -47,7 +48,10 @@ void Messenger::on_unreachable(PeerId number, Status status, std::string_view wh
 }
 
 void Messenger::on_writable(Endpoint& endpoint) noexcept {
-  if (auto* peer = static_cast<Peer*>(endpoint.user); peer != nullptr) drive(*peer);
+  auto* peer = static_cast<Peer*>(endpoint.user);
+  if (peer == nullptr) return;
+  ++peer->heard;  // it has read
+  drive(*peer);
 }
 
 void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {

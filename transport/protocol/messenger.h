@@ -116,8 +116,9 @@ class Messenger final : public PacketSink {
     return aborts_.empty() ? nullptr : find_abort(context);  // asked for every message
   }
 
-  // Ends what is past its deadline; returns when the next one expires. Called every few milliseconds while
-  // somebody waits or something is pending.
+  // Ends what is past its deadline, and looks whether the peers that operations wait for are alive; returns
+  // when the next deadline passes. Called every few milliseconds while somebody waits or something is
+  // pending.
   std::chrono::steady_clock::time_point tick(std::chrono::steady_clock::time_point now) noexcept;
 
   // Whether something for a peer waits for room on its link.
@@ -222,6 +223,13 @@ class Messenger final : public PacketSink {
   void drop(Unexpected& message) noexcept;
   void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;
   static bool stands(const Unexpected& message) noexcept;
+
+  // heartbeat.cc
+  using TimePoint = std::chrono::steady_clock::time_point;
+  void look_after_awaited(TimePoint now) noexcept;
+  void look_after(Peer& peer, TimePoint now) noexcept;
+  static void note_sign_of_life(Peer& peer, TimePoint now) noexcept;
+  static void clear_of_suspicion(Peer& peer, TimePoint now) noexcept;
 
   // lifecycle.cc
   static bool note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept;

@@ -148,6 +148,14 @@ bool Messenger::send_controls(Peer& peer) noexcept {
     if (!send_control({.kind = PacketKind::resume})) return false;
     peer.resume_wanted = false;
   }
+  if (peer.ping_wanted) {
+    if (!send_control({.kind = PacketKind::ping})) return false;
+    peer.ping_wanted = false;
+  }
+  if (peer.pong_wanted) {
+    if (!send_control({.kind = PacketKind::pong})) return false;
+    peer.pong_wanted = false;
+  }
   if (peer.owed_units >= credit_return_units && !send_control({.kind = PacketKind::credit})) return false;
   return true;
 }

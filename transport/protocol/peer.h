@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -34,9 +35,20 @@ struct StallReport {
   std::chrono::steady_clock::time_point since{};
 };
 
+// Signs of life of a peer, while operations wait for it.
+struct Pulse {
+  bool awaited = false;  // by some operation, for a while
+  bool ping_out = false;
+  bool suspected = false;                             // of being stopped
+  std::uint32_t heard = 0;                            // Peer::heard at the last sign
+  std::chrono::steady_clock::time_point looked{};     // zero: never
+  std::chrono::steady_clock::time_point last_sign{};  // when `heard` was last seen to change
+};
+
 // One other process (or ourselves), as Messenger sees it.
 struct Peer {
   std::uint32_t number = 0;
+  std::string title;  // for people: "rank 2 (node-b, pid 4711)"
   PeerState state = PeerState::expected;
   base::Status reason;        // why it is left or down
   base::Status close_reason;  // why we closed the link ourselves, if we did
@@ -69,6 +81,11 @@ struct Peer {
   Request* landing_request = nullptr;
   std::byte* landing_buffer = nullptr;
   std::size_t landing_bytes = 0;
+
+  Pulse pulse;
+  std::uint32_t heard = 0;  // signs of life so far, modulo 2^32
+  bool ping_wanted = false;
+  bool pong_wanted = false;
 
   StallReport told_us;            // the peer waits for us
   Request* told_about = nullptr;  // we told the peer that we wait for it with this request

@@ -1,9 +1,12 @@
 #include "transport/tcp/tcp_link.h"
 
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace parley::transport {
@@ -11,12 +14,21 @@ namespace parley::transport {
 using base::Code;
 using base::Status;
 
+namespace {
+constexpr auto longest_pause = std::chrono::seconds(1);  // between two questions that belong together
+}  // namespace
+
 TcpLink::TcpLink(base::UniqueFd socket, PacketSink& sink, UnsentList& unsent)
     : socket_(std::move(socket)),
       sink_(sink),
       unsent_(unsent),
       sender_(socket_.get()),
-      receiver_(socket_.get()) {}
+      receiver_(socket_.get()) {
+  // The kernel would count a peer that does not read as silent, too, even while its host answers every probe
+  // of the closed window: silence() tells them apart.
+  const int never = 0;
+  setsockopt(socket_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &never, sizeof(never));
+}
 
 TcpLink::~TcpLink() {
   if (UnsentList::is_linked(*this)) UnsentList::remove(*this);
@@ -29,6 +41,19 @@ bool TcpLink::drained() const noexcept {
   int undelivered_bytes = 0;
   return sender_.empty() &&
          (ioctl(socket_.get(), SIOCOUTQ, &undelivered_bytes) != 0 || undelivered_bytes == 0);
+}
+
+std::chrono::milliseconds TcpLink::silence() noexcept {
+  tcp_info info{};
+  socklen_t bytes = sizeof(info);
+  if (ended() || getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return {};
+  const bool unacknowledged = info.tcpi_unacked != 0 || info.tcpi_probes != 0;
+  const auto now = std::chrono::steady_clock::now();
+  // What was not looked at for a while may have been acknowledged meanwhile, and something else sent.
+  const bool is_continued = now - std::exchange(silence_asked_, now) <= longest_pause;
+  if (!unacknowledged || !is_continued) unacknowledged_since_ = now;
+  const auto lasts = std::chrono::duration_cast<std::chrono::milliseconds>(now - unacknowledged_since_);
+  return std::min(lasts, std::chrono::milliseconds(info.tcpi_last_ack_recv));
 }
 
 void TcpLink::note_unsent() noexcept {

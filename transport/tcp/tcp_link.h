@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +31,7 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
     return FrameSender::copy_limit_bytes;
   }
   [[nodiscard]] bool drained() const noexcept override;
+  [[nodiscard]] std::chrono::milliseconds silence() noexcept override;
   void close() noexcept override;
 
   // From the transport's progress(): read and deliver; returns the number of events.
@@ -62,6 +64,8 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   UnsentList& unsent_;
   FrameSender sender_;
   FrameReceiver receiver_;
+  std::chrono::steady_clock::time_point silence_asked_{};
+  std::chrono::steady_clock::time_point unacknowledged_since_{};  // at the latest, while it is asked for
   bool refused_ = false;  // a try_send answered `again`: on_writable() is owed
   base::Status broken_;
   base::Status ended_;

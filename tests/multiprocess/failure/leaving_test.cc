@@ -1,4 +1,4 @@
-// Ranks that leave, in good order or because of another one; a rank that is only stopped.
+// Ranks that leave, in good order or because of another one.
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
@@ -149,96 +149,6 @@ TEST(AnySource, FailsOnceAndWorksAgainWhenTheFailureIsAcknowledged) {
   });
   EXPECT_EQ(code, killed_exit_code);
   EXPECT_EQ(*passed, 3);
-}
-
-// Stops and continues a process in turns, as it is told; a process of its own.
-enum class Turn : int { stop, cont, end };
-void stop_in_turns(pid_t process, std::atomic<Turn>& turn) {
-  while (turn != Turn::end) {
-    std::this_thread::sleep_for(5ms);  // into the middle of something
-    kill(process, SIGSTOP);
-    while (turn == Turn::stop) std::this_thread::sleep_for(1ms);
-    kill(process, SIGCONT);
-    while (turn == Turn::cont) std::this_thread::sleep_for(1ms);
-  }
-}
-
-// Rank 1 stops in the middle of a message, and rank 0 does not wait for the rest: their link is lost, and
-// nobody is said to have died.
-TEST(Stopped, ADeadlineInMidTransferNamesNobodyDead) {
-  const SharedPage<std::atomic<Turn>> turn;
-  const int code = run_ranks(3, [&](int rank, int) {
-    ProcessGroup world = init();
-    std::vector<std::uint8_t> data(std::size_t{64} << 20);
-    world.barrier();
-    if (rank == 1) {
-      const pid_t stopped = getpid();
-      if (fork() == 0) {
-        stop_in_turns(stopped, *turn);
-        _exit(0);
-      }
-      const auto error = expect_throws<LinkLostError>([&] {
-        for (;;) world.send(data, 0);
-      });
-      expect_equal(error.details().culprit, 0, "who closed it");
-      expect_throws<LinkLostError>([&] { world.recv<int>(0); });
-    } else if (rank == 0) {
-      const auto error = expect_throws<LinkLostError>([&] {
-        for (;;) {
-          expect_throws<TimeoutError>([&] {
-            for (;;) world.recv(data, 1, {.timeout = 300ms});
-          });
-          *turn = Turn::cont;
-          world.recv(data, 1);  // goes well if rank 1 was stopped between two messages: again
-          *turn = Turn::stop;
-        }
-      });
-      expect_equal(error.details().culprit, 0, "who closed it");
-      *turn = Turn::end;
-    }
-    // Rank 2 has lost nothing.
-    if (rank == 2)
-      for (const int other : {0, 1}) expect_equal(world.recv<int>(other), other, "value");
-    else
-      world.send(rank, 2);
-  });
-  EXPECT_EQ(code, 0);
-}
-
-// A stopped process is not a dead one.
-TEST(Stopped, AProcessThatStopsFor2SecondsRaisesNothing) {
-  const SharedPage<std::atomic<int>> stopped_pid;
-  const int code = run_ranks(3, [&](int rank, int count) {
-    ProcessGroup world = init();
-    if (rank == 1) *stopped_pid = getpid();
-    world.barrier();
-    std::thread stopper;
-    if (rank == 0) {
-      stopper = std::thread([&] {
-        kill(*stopped_pid, SIGSTOP);
-        std::this_thread::sleep_for(2s);
-        kill(*stopped_pid, SIGCONT);
-      });
-    }
-    const auto begin = std::chrono::steady_clock::now();
-    std::vector<int> value(50'000);
-    for (int round = 0;; ++round) {
-      value.assign(value.size(), rank + round);
-      std::vector<int> got(value.size());
-      world.sendrecv(value, (rank + 1) % count, got, (rank + count - 1) % count);
-      expect_equal(got.back(), (rank + count - 1) % count + round, "value");
-      // Rank 0 decides, so that all stop in the same round.
-      const bool over = std::chrono::steady_clock::now() - begin > 2500ms;
-      if (rank == 0) {
-        for (const int other : {1, 2}) world.send(over, other, {.tag = 1});
-        if (over) break;
-      } else if (world.recv<bool>(0, {.tag = 1})) {
-        break;
-      }
-    }
-    if (stopper.joinable()) stopper.join();
-  });
-  EXPECT_EQ(code, 0);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "tests/multiprocess/startup/log_lines.h"
+#include "tests/multiprocess/support/log_lines.h"
 #include "tests/multiprocess/support/own_store.h"
 #include "tests/multiprocess/support/ranks.h"
 

@@ -3,30 +3,13 @@
 
 #include <vector>
 
+#include "tests/unit/protocol/forged_link.h"
 #include "transport/protocol/messenger.h"
 
 namespace parley::transport {
 namespace {
 
 using base::Code;
-
-// A link whose other end is the test.
-class ForgedLink final : public Endpoint {
- public:
-  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef, Completion*,
-                        Urgency) noexcept override {
-    if (refuses) return Code::again;
-    sent.push_back(header);
-    return {};
-  }
-  [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 8192; }
-  [[nodiscard]] bool drained() const noexcept override { return true; }
-  void close() noexcept override { closed = true; }
-
-  bool refuses = false;
-  bool closed = false;
-  std::vector<PacketHeader> sent;
-};
 
 class HostilePeer : public testing::Test {
  protected:

@@ -1,4 +1,4 @@
-#include "tests/multiprocess/startup/log_lines.h"
+#include "tests/multiprocess/support/log_lines.h"
 
 #include "tests/multiprocess/support/await.h"
 

@@ -1,0 +1,81 @@
+// Whether the peers that somebody waits for are alive.
+//
+// A peer of which nothing has come for `ping_after` is asked, and answers as soon as its process makes
+// progress. No answer while its host acknowledges what we send: the process is stopped, or kept from its
+// core; that is said, and may pass. Nothing acknowledged either: the host is gone, and with it the process.
+// Only ranks that somebody waits for are asked, so that idle ranks cost nothing.
+#include <cerrno>
+
+#include "transport/base/log.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+using std::chrono::duration_cast;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr auto ping_after = std::chrono::milliseconds(500);
+constexpr auto suspicion_after = seconds(5);
+// As long as a network may be interrupted. Retransmissions come after 0.2, 0.6, 1.4 and 3 s.
+constexpr auto longest_silence = seconds(5);
+// A longer pause between two looks was ours: we were stopped, or nobody has waited meanwhile.
+constexpr auto longest_pause = seconds(1);
+
+}  // namespace
+
+void Messenger::look_after_awaited(TimePoint now) noexcept {
+  bool any_source_waits = false;
+  for (Request* request = live_.front(); request != nullptr; request = live_.next(*request)) {
+    if (now - request->started < ping_after) continue;
+    if (request->peer != nullptr)
+      request->peer->pulse.awaited = true;
+    else
+      any_source_waits = true;
+  }
+  for (auto& peer : peers_) {
+    const bool awaited = std::exchange(peer->pulse.awaited, false) || any_source_waits;
+    const bool can_answer = peer->state == PeerState::up && peer->number != options_.self;
+    if (awaited && can_answer) look_after(*peer, now);
+  }
+}
+
+void Messenger::look_after(Peer& peer, TimePoint now) noexcept {
+  Pulse& pulse = peer.pulse;
+  const bool is_continued = now - pulse.looked <= longest_pause;
+  pulse.looked = now;
+  if (!is_continued || peer.heard != pulse.heard) return note_sign_of_life(peer, now);
+  const auto quiet = now - pulse.last_sign;
+  if (quiet < ping_after) return;
+  if (!pulse.ping_out) {
+    pulse.ping_out = peer.ping_wanted = true;
+    if (!peer.blocked) drive(peer);
+  }
+  if (peer.endpoint->silence() >= longest_silence) {
+    peer.close_reason = {Code::peer_died, ETIMEDOUT};
+    return peer.endpoint->close();
+  }
+  if (quiet < suspicion_after || pulse.suspected) return;
+  pulse.suspected = true;
+  PARLEY_LOG(warn, "p2p", peer.title, " has not answered for ", duration_cast<seconds>(quiet).count(),
+             " s, but its host does: the process is stopped, or kept from its core");
+}
+
+void Messenger::note_sign_of_life(Peer& peer, TimePoint now) noexcept {
+  Pulse& pulse = peer.pulse;
+  if (peer.heard != pulse.heard) clear_of_suspicion(peer, now);
+  pulse.heard = peer.heard;
+  pulse.last_sign = now;
+  pulse.ping_out = false;
+}
+
+void Messenger::clear_of_suspicion(Peer& peer, TimePoint now) noexcept {
+  if (!std::exchange(peer.pulse.suspected, false)) return;
+  PARLEY_LOG(warn, "p2p", peer.title, " answers again, after ",
+             duration_cast<seconds>(now - peer.pulse.last_sign).count(), " s");
+}
+
+}  // namespace parley::transport
