@@ -7,6 +7,7 @@
 
 #include "api/wireup/last_handle.h"
 #include "transport/base/log.h"
+#include "transport/socket/crypto.h"
 
 namespace parley::detail {
 namespace {
@@ -25,7 +26,10 @@ struct LeaveAtExit {
 
 CurrentWorld& CurrentWorld::instance() {
   static CurrentWorld& current = *new CurrentWorld;
-  static const LeaveAtExit at_exit;
+  static const LeaveAtExit at_exit = [] {
+    socket::prepare_crypto();  // ranks may still link to each other while the world is left
+    return LeaveAtExit();
+  }();
   return current;
 }
 

@@ -112,6 +112,7 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
       if (!is_barrier(operation)) facts.extra = near_misses(operation, messenger);
       break;
     case Code::deadlocked: facts.extra = deadlock_text(operation, messenger); break;
+    case Code::peer_died:
     case Code::unreachable:
     case Code::refused:
       if (operation.peer >= 0)
@@ -178,6 +179,7 @@ std::string outcome_text(const wireup::World& world, const FailureFacts& facts) 
       return concat(": out of memory, or ", transport::max_envelopes, " sends to one rank are pending",
                     cause);
     case Code::peer_died:
+      if (!extra.empty()) return concat(" failed: ", culprit, " has left or died", extra);  // never linked
       if (facts.culprit == facts.operation.peer || facts.operation.peer < 0)
         return concat(" failed: ", culprit, " died", cause);
       return concat(" failed: ", culprit, " died, and rank ", facts.operation.peer, " left because of it");

@@ -15,6 +15,9 @@ using transport::PeerState;
 
 namespace {
 
+// All listen by then; but many may dial one rank at once, and it may be busy.
+constexpr auto dial_patience = std::chrono::seconds(10);
+
 // A rank that was linked, did its work and left in good order while others are still linking is not lost.
 bool is_lost(const transport::Peer& peer) noexcept {
   return peer.state == PeerState::down && peer.reason.code() != base::Code::peer_left;
@@ -99,6 +102,15 @@ void link_to_all(World& world, transport::Transport& transport, const std::vecto
   if (const auto lost = ranks_that(engine, world.size, is_lost); !lost.empty())
     fail(world, lost, "lost or refused by");
   engine.locked([&](Messenger&) { transport.stop_accepting(); });
+}
+
+void link_on_demand(World& world, transport::Transport& transport, std::vector<std::string> addresses) {
+  world.on_demand = true;
+  world.engine->locked([&](Messenger& messenger) {
+    messenger.connect_on_demand([&transport, addresses = std::move(addresses)](transport::PeerId peer) {
+      transport.connect(peer, addresses[peer], base::Deadline::after(dial_patience));
+    });
+  });
 }
 
 }  // namespace parley::wireup

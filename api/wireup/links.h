@@ -16,4 +16,8 @@ void link_to_self(World& world);
 void link_to_all(World& world, transport::Transport& transport, const std::vector<std::string>& addresses,
                  base::Deadline deadline);
 
+// Links to another rank when the first operation needs it, and accepts those who dial, for as long as the
+// world lasts.
+void link_on_demand(World& world, transport::Transport& transport, std::vector<std::string> addresses);
+
 }  // namespace parley::wireup

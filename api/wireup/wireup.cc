@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "api/wireup/links.h"
@@ -60,6 +61,14 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
     engine.messenger.eager_limit_bytes = static_cast<std::size_t>(*limit);
   }
   return std::make_unique<transport::Engine>(engine);
+}
+
+// Up to this many ranks all are linked at the start; in larger worlds two ranks are when they first need it.
+int full_mesh_limit() {
+  constexpr std::int64_t default_limit = 32;
+  const std::int64_t limit = base::env_integer("PARLEY_FULL_MESH_LIMIT").value_or(default_limit);
+  if (limit < 0) throw UsageError("PARLEY_FULL_MESH_LIMIT must be 0 or more ranks");
+  return static_cast<int>(std::min<std::int64_t>(limit, std::numeric_limits<int>::max()));
 }
 
 // As the launcher says, else counted: the lower ranks on our host.
@@ -121,16 +130,19 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->engine->set_core_per_rank(neighbours.ranks <= neighbours.cores.size());
   std::vector<std::string> addresses;
   for (const auto& other : world->cards) addresses.push_back(other.tcp_address);
-  link_to_all(*world, transport, addresses, deadline);
+  if (world->size <= full_mesh_limit())
+    link_to_all(*world, transport, addresses, deadline);
+  else
+    link_on_demand(*world, transport, std::move(addresses));
   world->complete = true;
   world->engine->locked([&](transport::Messenger& messenger) {
     for (int rank = 0; rank < world->size; ++rank)
       messenger.peer(static_cast<std::uint32_t>(rank)).title = world->name_of(rank);
   });
   world->engine->start_pulse();
-  PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size, " is linked to all ranks, tcp ",
-             card.tcp_address, ", ", neighbours.ranks, " ranks on this host with ", neighbours.cores.size(),
-             " cores");
+  PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size,
+             world->on_demand ? " links on demand, tcp " : " is linked to all ranks, tcp ", card.tcp_address,
+             ", ", neighbours.ranks, " ranks on this host with ", neighbours.cores.size(), " cores");
   return world;
 }
 

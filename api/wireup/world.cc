@@ -30,11 +30,13 @@ void World::leave(std::chrono::nanoseconds linger) {
       engine->inspect([](const transport::Messenger& messenger) { return messenger.dead_process(); });
   const auto deadline = base::Deadline::after(linger);
   // Whoever serves the store stays until the others have left: they may still need it.
-  const auto undelivered = engine->leave(culprit, store_server != nullptr && complete, linger);
+  const bool hears_goodbyes = complete && !on_demand;
+  const auto undelivered = engine->leave(culprit, store_server != nullptr && hears_goodbyes, linger);
   if (undelivered != 0) PARLEY_LOG(warn, "p2p", "leaving with ", undelivered, " messages not delivered");
   store.reset();
-  // Those who joined in vain, like us, read in the store who is missing.
-  if (store_server != nullptr && !complete) store_server->wait_for_no_clients(deadline.remaining());
+  // Those who joined in vain, like us, read in the store who is missing; those without a link to us say
+  // goodbye to nobody but the store.
+  if (store_server != nullptr && !hears_goodbyes) store_server->wait_for_no_clients(deadline.remaining());
   store_server.reset();
 }
 

@@ -41,7 +41,8 @@ struct World {
   int local_rank = 0;                          // among the ranks of this host
   std::chrono::nanoseconds timeout{};          // of operations that have none of their own
   std::vector<rendezvous::AddressCard> cards;  // by rank
-  bool complete = false;                       // linked to all ranks
+  bool complete = false;                       // has met all ranks
+  bool on_demand = false;                      // linked to those only that were needed
   std::string described;                       // how this rank found the others, for people
 
   std::shared_ptr<Store> store;  // null in a world of one that was not given any

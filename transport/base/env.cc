@@ -28,6 +28,8 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_SECRET", "proof that processes belong to one job; the launcher makes one"},
     KnownVariable{"PARLEY_STORE", "launcher: the store at MASTER_ADDR is served already"},
     KnownVariable{"PARLEY_HOST", "address or name of this host to listen on and to advertise"},
+    KnownVariable{"PARLEY_FULL_MESH_LIMIT",
+                  "largest world whose ranks are all linked at the start; default 32"},
     KnownVariable{"PARLEY_EAGER_LIMIT",
                   "largest message, in bytes, that is sent before its receive is matched"},
     KnownVariable{"PARLEY_LONG_TESTS", "the tests run the full counts of every soak and kill test"},

@@ -89,15 +89,26 @@ void Engine::background_main() noexcept {
 void Engine::look_in(std::uint64_t& seen_polls) noexcept {
   if (background_.load(std::memory_order_relaxed) != Background::parked) return;
   const bool callers_look = polling_ || asleep_ || std::exchange(seen_polls, polls_) != polls_;
-  if (!callers_look && poll_once(nullptr) != 0) announce_events();
+  if (!callers_look) {
+    tick(Clock::now());
+    if (poll_once(nullptr) != 0) announce_events();
+    // Somebody dials us, and waits for the next step of the handshake.
+    if (reactor_is_busy(Clock::now())) background_.store(Background::watching, std::memory_order_relaxed);
+  }
   if (!deferred_.empty()) run_deferred_unlocked();
+}
+
+// Whether handlers have run on it a moment ago, so that more may follow.
+bool Engine::reactor_is_busy(Clock::time_point now) const noexcept {
+  return now < reactor_busy_until_;
 }
 
 // One look. True: nobody else polls and there is more to do, look again at once.
 bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexcept {
   if (background_.load(std::memory_order_relaxed) != Background::watching) return false;
   const bool callers_poll = polling_ || std::exchange(seen_polls, polls_) != polls_;
-  const bool pending = messenger_.live_requests() != 0 || has_unsent();
+  const auto now = Clock::now();
+  const bool pending = messenger_.live_requests() != 0 || has_unsent() || reactor_is_busy(now);
   // Whoever waits activates us again when it leaves something pending behind.
   quiet_turns = polling_ || !pending ? quiet_turns + 1 : 0;
   if (quiet_turns >= quiet_looks) {
@@ -105,7 +116,6 @@ bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexce
     background_.store(Background::parked, std::memory_order_relaxed);
   }
   if (callers_poll || !pending || asleep_) return false;
-  const auto now = Clock::now();
   tick(now);
   if (poll_once(nullptr) != 0) {
     announce_events();

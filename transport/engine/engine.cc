@@ -17,6 +17,8 @@ namespace {
 constexpr auto tick_period = std::chrono::milliseconds(5);
 constexpr auto drain_period = std::chrono::milliseconds(2);
 constexpr auto reactor_period = std::chrono::microseconds(200);
+// A handshake goes on for some round trips after each of its steps.
+constexpr auto reactor_attention = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -47,10 +49,10 @@ Posted Engine::send(const SendSpec& spec, bool background) {
   return posted;
 }
 
-// Whether something that was sent waits in this process, in a staging buffer or an outbox, because a link was
-// full.
+// Whether something that was sent waits in this process: in a staging buffer or an outbox, because a link was
+// full, or for a link.
 bool Engine::has_unsent() const noexcept {
-  bool unsent = messenger_.is_blocked();
+  bool unsent = messenger_.is_blocked() || messenger_.is_dialling();
   for (const auto& transport : transports_) unsent = unsent || transport->unsent();
   return unsent;
 }
@@ -121,7 +123,7 @@ void Engine::run_deferred_unlocked() {
 
 void Engine::tick(Clock::time_point now) noexcept {
   if (!asleep_ && now >= next_reactor_poll_) {
-    reactor_.poll();
+    if (reactor_.poll() != 0) reactor_busy_until_ = now + reactor_attention;
     next_reactor_poll_ = now + reactor_period;
   }
   if (now < next_tick_ && now < next_expiry_) return;
@@ -154,6 +156,7 @@ void Engine::abort_context(std::uint32_t context, std::string_view reason) {
   const Held held(*this);
   if (!messenger_.abort_context(context, options_.messenger.self, reason))
     throw ResourceError("out of memory for an abort");
+  if (has_unsent()) activate_background();
   wake_sleepers();
 }
 

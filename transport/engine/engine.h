@@ -222,6 +222,7 @@ class Engine {
   void background_main() noexcept;
   void start_background_thread() noexcept;
   void look_in(std::uint64_t& seen_polls) noexcept;
+  [[nodiscard]] bool reactor_is_busy(base::Clock::time_point now) const noexcept;
   bool background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexcept;
 
   const EngineOptions options_;
@@ -241,7 +242,8 @@ class Engine {
   std::list<Waiter*> waiters_;  // oldest first
   std::uint64_t polls_ = 0;     // passes made by callers
   base::Clock::time_point next_reactor_poll_{};
-  base::Clock::time_point next_tick_{};  // when deadlines are looked at again
+  base::Clock::time_point reactor_busy_until_{};  // handlers have run on it a moment ago
+  base::Clock::time_point next_tick_{};           // when deadlines are looked at again
   base::Clock::time_point next_expiry_ = base::Clock::time_point::max();
   bool core_per_rank_ = true;
   bool left_ = false;

@@ -19,11 +19,13 @@ Status FaultEndpoint::try_send(const PacketHeader& header, base::ConstMemoryRef 
   if (broken_off_ || inner_ == nullptr) return reason_;
   if (dice_.now() >= refuses_until_ && dice_.happens(dice_.plan().refuse_permille))
     refuses_until_ = dice_.now() + dice_.up_to(dice_.plan().refuse_most);
-  if (dice_.now() < refuses_until_) {
+  const bool must_be_taken = !took_any_ && payload.bytes == 0;  // the rule of Endpoint
+  if (dice_.now() < refuses_until_ && !must_be_taken) {
     owes_writable_ = true;
     return Code::again;
   }
   const Status answer = inner_->try_send(header, payload, done, urgency);
+  took_any_ = took_any_ || answer.ok() || answer.code() == Code::in_progress;
   if (answer.code() == Code::again) owes_writable_ = inner_refuses_ = true;
   return answer;
 }
@@ -92,7 +94,9 @@ FaultEndpoint::Outcome FaultEndpoint::deliver(PacketSink& sink, std::size_t& eve
 std::optional<FaultEndpoint::Outcome> FaultEndpoint::deliver_oldest(PacketSink& sink) {
   Held packet = std::move(held_.front());
   held_.pop_front();
-  switch (dice_.next_packet()) {
+  const PacketKind kind = packet.header.kind;
+  const bool sets_link_up = kind == PacketKind::welcome || kind == PacketKind::turned_away;
+  switch (sets_link_up ? Cut::none : dice_.next_packet()) {
     case Cut::none: break;
     case Cut::link_dies: break_off(Code::peer_died); return {};
     case Cut::process_dies: return Outcome::process_died;

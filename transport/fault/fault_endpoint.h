@@ -80,6 +80,7 @@ class FaultEndpoint final : public Endpoint {
   std::deque<Held> held_;
   std::optional<Landing> landing_;
 
+  bool took_any_ = false;            // packets
   bool owes_writable_ = false;       // the sink was told `again`
   bool inner_refuses_ = false;       // by the inner link, which will tell
   std::uint64_t refuses_until_ = 0;  // by us: the call of progress() from which on we no longer do

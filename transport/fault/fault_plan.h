@@ -29,7 +29,8 @@ struct FaultPlan {
   std::uint32_t split_pieces = 4;    // ... in up to so many pieces
 
   Cut cut = Cut::none;
-  std::uint64_t cut_at_packet = 0;  // counted from 1 over all packets this transport delivers
+  // Counted from 1 over all packets this transport delivers, but for those that set a link up.
+  std::uint64_t cut_at_packet = 0;
 };
 
 }  // namespace parley::transport::fault

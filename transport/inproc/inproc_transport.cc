@@ -79,8 +79,9 @@ std::size_t InprocTransport::progress(Endpoint* awaited) noexcept {
   return events + poll_links(awaited);
 }
 
-void InprocTransport::link_up(std::unique_ptr<InprocEndpoint> endpoint) noexcept {
+void InprocTransport::link_up(std::unique_ptr<InprocEndpoint> endpoint, bool dialled) noexcept {
   InprocEndpoint& link = *endpoint;
+  link.dialled = dialled;
   links_.push_back(std::move(endpoint));
   sink_->on_link(link.peer(), link);
 }
@@ -90,7 +91,7 @@ std::size_t InprocTransport::report_dialled() noexcept {
   auto dialled = std::exchange(dialled_, {});
   for (Dialled& one : dialled) {
     if (one.endpoint)
-      link_up(std::move(one.endpoint));
+      link_up(std::move(one.endpoint), true);
     else
       sink_->on_unreachable(one.peer, one.status, one.why);
   }
@@ -100,7 +101,7 @@ std::size_t InprocTransport::report_dialled() noexcept {
 std::size_t InprocTransport::accept_offers() noexcept {
   auto offers = port_->take_offers();
   for (InprocOffer& offer : offers)
-    link_up(std::make_unique<InprocEndpoint>(offer.from, std::move(offer.link), 1, hub_.limits()));
+    link_up(std::make_unique<InprocEndpoint>(offer.from, std::move(offer.link), 1, hub_.limits()), false);
   return offers.size();
 }
 

@@ -51,7 +51,7 @@ class InprocTransport final : public Transport {
   };
 
   Dialled dial(PeerId peer, std::string_view address);
-  void link_up(std::unique_ptr<InprocEndpoint> endpoint) noexcept;
+  void link_up(std::unique_ptr<InprocEndpoint> endpoint, bool dialled) noexcept;
   std::size_t report_dialled() noexcept;
   std::size_t accept_offers() noexcept;
   void refuse_offers() noexcept;

@@ -26,7 +26,8 @@ class Endpoint {
   // Posts one packet. Packets arrive whole and in the order in which they were posted.
   //   ok           taken, and the payload may be reused now; `done` is not called
   //   in_progress  taken, the payload is read until done->fn runs
-  //   again        nothing taken (no room, a large packet is still leaving); on_writable() follows
+  //   again        nothing taken (no room, a large packet is still leaving); on_writable() follows. Never for
+  //                the first packet of a link if it has no payload
   //   peer scope   the link is dead, nothing taken; on_closed() follows or has run
   // REQUIRES: payload.bytes == header.payload_bytes <= max_payload_bytes; done != nullptr if there is a
   // payload beyond copy_limit_bytes(). Cost: no lock, no heap allocation, at most one system call.
@@ -49,6 +50,7 @@ class Endpoint {
   virtual void close() noexcept = 0;
 
   void* user = nullptr;  // the sink's own record of this peer: no look-up per packet
+  bool dialled = false;  // this side called connect(); set before on_link()
 };
 
 }  // namespace parley::transport

@@ -46,6 +46,16 @@ enum class PacketKind : std::uint8_t {
   // Asks whether the process makes progress; answered by `pong`.
   ping = 12,
   pong = 13,
+  // The answer to a dialled link, the first packet on it: it is the link of the two processes.
+  welcome = 14,
+  // It is not, and closes. id: a TurnedAway.
+  turned_away = 15,
+};
+
+// PacketHeader::id of a `turned_away`.
+enum class TurnedAway : std::uint32_t {
+  crossed = 1,  // the sender, of the higher number, has dialled as well: its own link stays
+  taken = 2,    // the sender has, or had, a link to a process of this number
 };
 
 // PacketHeader::tag of a `goodbye`.

@@ -37,9 +37,10 @@ void Messenger::look_after_awaited(TimePoint now) noexcept {
       any_source_waits = true;
   }
   for (auto& peer : peers_) {
-    const bool awaited = std::exchange(peer->pulse.awaited, false) || any_source_waits;
+    const bool is_named = std::exchange(peer->pulse.awaited, false);
     const bool can_answer = peer->state == PeerState::up && peer->number != options_.self;
-    if (awaited && can_answer) look_after(*peer, now);
+    if ((is_named || any_source_waits) && can_answer) look_after(*peer, now);
+    if (is_named) dial_again(*peer, now);
   }
 }
 

@@ -22,7 +22,10 @@ bool types_agree(std::uint8_t a, std::uint8_t b) noexcept {
 void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
                           std::span<const std::byte> payload) noexcept {
   auto* known = static_cast<Peer*>(endpoint.user);
-  if (known == nullptr) return;
+  if (known == nullptr) {
+    if (Peer* dialled = dialled_with(endpoint); dialled != nullptr) handle_answer(*dialled, header);
+    return;
+  }
   Peer& peer = *known;
   ++peer.heard;
   if (!take_credit(peer, header)) return;
@@ -54,6 +57,8 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
       if (!peer.blocked) drive(peer);
       return;
     case PacketKind::pong: return;
+    case PacketKind::welcome:
+    case PacketKind::turned_away: return violate(peer, "an answer to no dial");
     case PacketKind::goodbye: return handle_goodbye(peer, header);
   }
   violate(peer, "unknown packet kind");

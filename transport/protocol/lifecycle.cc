@@ -28,6 +28,8 @@ Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
     if (request->peer == nullptr && casualty_) request->peer = peers_[casualty_->peer].get();
     matcher_.unpost(*request);
     complete(*request, obstacle);
+  } else if (request->peer != nullptr && request->peer->state == PeerState::expected) {
+    want_link(*request->peer);  // or its death would go unnoticed
   }
   return {Code::in_progress, request};
 }
@@ -274,9 +276,12 @@ bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
   drop_unmatched([&](const Unexpected& message) { return message.envelope.context == context; });
   // Whoever hears of it tells all others before it may say goodbye: a link keeps its order, so that nobody
   // takes a rank that leaves because of the abort for one that left in good order.
+  const bool is_ours = by == options_.self;
   for (auto& peer : peers_) {
-    if (peer->endpoint == nullptr || peer->number == options_.self) continue;
+    const bool can_be_linked = is_ours && connect_ != nullptr && peer->state == PeerState::expected;
+    if ((peer->endpoint == nullptr && !can_be_linked) || peer->number == options_.self) continue;
     if (!note(peer->abort_contexts, context)) peer->close_wanted = true;
+    if (can_be_linked) want_link(*peer);
   }
   unsettled_ = true;
   settle();

@@ -27,45 +27,11 @@ Messenger::~Messenger() {
   drop_unmatched([](const Unexpected&) { return true; });
 }
 
-void Messenger::on_link(PeerId number, Endpoint& endpoint) noexcept {
-  if (number >= peers_.size() || peers_[number]->state != PeerState::expected) {
-    PARLEY_LOG(warn, "p2p", "closing a second link to rank ", number);
-    endpoint.user = nullptr;
-    endpoint.close();
-    return;
-  }
-  Peer& peer = *peers_[number];
-  peer.state = PeerState::up;
-  peer.endpoint = &endpoint;
-  endpoint.user = &peer;
-  drive(peer);
-}
-
-void Messenger::on_unreachable(PeerId number, Status status, std::string_view why) noexcept {
-  if (number >= peers_.size() || peers_[number]->state != PeerState::expected) return;
-  unreachable_[number] = why;
-  fail_peer(*peers_[number], status, number);
-}
-
 void Messenger::on_writable(Endpoint& endpoint) noexcept {
   auto* peer = static_cast<Peer*>(endpoint.user);
   if (peer == nullptr) return;
   ++peer->heard;  // it has read
   drive(*peer);
-}
-
-void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
-  auto* peer = static_cast<Peer*>(endpoint.user);
-  if (peer == nullptr || peer->endpoint != &endpoint) return;
-  peer->endpoint = nullptr;
-  set_blocked(*peer, false);
-  if (peer->state == PeerState::left)
-    reason = peer->reason;
-  else if (peer->close_reason.failed())
-    reason = peer->close_reason;
-  else if (reason.code() == Code::io_error)
-    reason = Status(Code::peer_died, reason.native());
-  fail_peer(*peer, reason, peer->culprit);
 }
 
 std::optional<std::uint32_t> Messenger::dead_process() const noexcept {

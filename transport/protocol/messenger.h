@@ -85,6 +85,10 @@ class Messenger final : public PacketSink {
   Messenger(const Messenger&) = delete;
   Messenger& operator=(const Messenger&) = delete;
 
+  // Has `connect` called, once for each peer, when it is first needed: by a send, a receive that names it, or
+  // an abort. Whoever is dialled at the same time by the peer gets one link all the same.
+  void connect_on_demand(std::function<void(PeerId)> connect) { connect_ = std::move(connect); }
+
   Posted send(const SendSpec& spec) noexcept;
   Posted receive(const ReceiveSpec& spec) noexcept;
 
@@ -123,6 +127,9 @@ class Messenger final : public PacketSink {
 
   // Whether something for a peer waits for room on its link.
   [[nodiscard]] bool is_blocked() const noexcept { return blocked_peers_ != 0; }
+
+  // Whether a link that was wanted is not made yet.
+  [[nodiscard]] bool is_dialling() const noexcept { return dials_under_way_ != 0; }
 
   // Large sends leave a few pieces at a time; whether some have more to send right away, and sending them.
   [[nodiscard]] bool wants_pump() const noexcept { return yielded_; }
@@ -224,6 +231,16 @@ class Messenger final : public PacketSink {
   void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;
   static bool stands(const Unexpected& message) noexcept;
 
+  // linking.cc
+  void want_link(Peer& peer) noexcept;
+  void end_dial(Peer& peer) noexcept;
+  void dial_again(Peer& peer, std::chrono::steady_clock::time_point now) noexcept;
+  void accept_link(Peer& peer, Endpoint& endpoint) noexcept;
+  void bring_up(Peer& peer, Endpoint& endpoint) noexcept;
+  static void answer_dial(Endpoint& endpoint, const PacketHeader& answer) noexcept;
+  Peer* dialled_with(const Endpoint& endpoint) noexcept;
+  void handle_answer(Peer& peer, const PacketHeader& header) noexcept;
+
   // heartbeat.cc
   using TimePoint = std::chrono::steady_clock::time_point;
   void look_after_awaited(TimePoint now) noexcept;
@@ -252,6 +269,7 @@ class Messenger final : public PacketSink {
   MessengerOptions options_;
   Matcher matcher_;
   std::vector<std::unique_ptr<Peer>> peers_;
+  std::function<void(PeerId)> connect_;  // empty: links come by themselves
   std::vector<std::string> unreachable_;
 
   base::SlabPool<Request> requests_;
@@ -265,6 +283,7 @@ class Messenger final : public PacketSink {
 
   std::uint64_t burst_ = 1;
   int blocked_peers_ = 0;
+  int dials_under_way_ = 0;  // on demand
 
   std::unordered_map<std::uint32_t, AbortRecord> aborts_;
   std::optional<Casualty> casualty_;

@@ -39,6 +39,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
     }
   }
 
+  if (peer.state == PeerState::expected) want_link(peer);
   if (peer.live_sends >= max_envelopes) return {Code::exhausted};
   Request* request = new_request(RequestKind::send);
   if (request == nullptr) return {Code::exhausted};

@@ -55,7 +55,11 @@ struct Peer {
   std::uint32_t culprit = 0;  // whose failure that was: its own number unless its goodbye named another
 
   Endpoint* endpoint = nullptr;  // while up or left
-  Mover* mover = nullptr;        // moves large messages beside the link, if both ends have it
+  Endpoint* dial = nullptr;      // while expected: our dial, which the peer has not welcomed yet
+  bool dialling = false;         // we dial it, or have dialled it, on demand
+  bool dial_under_way = false;   // and know no outcome yet
+  std::chrono::steady_clock::time_point turned_away_at{};  // zero: our dial was not, for the peer's own
+  Mover* mover = nullptr;     // moves large messages beside the link, if both ends have it
   bool blocked = false;       // the link refused something, which waits; on_writable() or on_closed() follows
   bool yielded = false;       // has pieces to send when others have had their turn
   std::uint64_t burst = 0;    // the burst in which it was last sent to, see Messenger::end_burst()

@@ -10,6 +10,8 @@ bool proofs_available() noexcept {
   return false;
 }
 
+void prepare_crypto() noexcept {}
+
 bool derive(std::string_view, std::string_view, std::span<std::byte> out) noexcept {
   std::fill(out.begin(), out.end(), std::byte{0});
   return true;

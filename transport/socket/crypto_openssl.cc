@@ -27,6 +27,10 @@ bool proofs_available() noexcept {
   return true;
 }
 
+void prepare_crypto() noexcept {
+  OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr);  // with no option it would do nothing
+}
+
 bool derive(std::string_view secret, std::string_view label, std::span<std::byte> out) noexcept {
   const std::unique_ptr<EVP_KDF, FreeKdf> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
   if (!kdf) return false;

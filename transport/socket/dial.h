@@ -15,6 +15,7 @@ namespace parley::socket {
 struct DialTarget {
   std::string host;  // numeric address or name
   std::uint16_t port = 0;
+  bool is_published = false;  // by whoever listens there: if nobody does, nobody will any more
 };
 
 // Runs on the reactor, exactly once. The socket is as Listener::Handler describes. The failure's status tells
@@ -23,7 +24,8 @@ struct DialTarget {
 using DialHandler = std::function<void(base::Result<base::UniqueFd>)>;
 
 // Resolves, connects and proves who we are, trying every address of the name, and again every 20 to 250 ms
-// while nobody listens there yet, until the deadline.
+// while nobody listens there yet, until the deadline. Where the target is published, an address that refuses
+// connections ends it (`unreachable`).
 // Thread-safety: may be called while another thread sleeps on the reactor.
 void dial(Reactor& reactor, const DialTarget& target, const Identity& identity,
           const Credentials& credentials, base::Deadline deadline, DialHandler handler);

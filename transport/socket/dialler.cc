@@ -120,6 +120,10 @@ void Dialler::end_round() {
   const bool refused =
       std::any_of(candidates_.begin(), candidates_.end(), [](const Candidate& c) { return c.last.final; });
   if (refused) return finish(refusal());
+  const bool is_gone = target_.is_published && !candidates_.empty() &&
+                       std::all_of(candidates_.begin(), candidates_.end(),
+                                   [](const Candidate& c) { return c.last.error == ECONNREFUSED; });
+  if (is_gone) return finish(expiry());
   retry_later();
 }
 

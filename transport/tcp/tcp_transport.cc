@@ -29,7 +29,7 @@ constexpr std::size_t streak_for_privacy = 32;
 
 socket::DialTarget parse_address(std::string_view address) {
   const std::size_t colon = address.rfind(':');
-  socket::DialTarget target;
+  socket::DialTarget target{.host = {}, .port = 0, .is_published = true};
   if (colon == std::string_view::npos) return target;
   target.host = address.substr(0, colon);
   if (target.host.starts_with('[') && target.host.ends_with(']'))
@@ -171,7 +171,7 @@ std::size_t TcpTransport::admit_newcomers() noexcept {
       // Too late for a link. Who was accepted sees the end of the stream.
       if (entry.dialled) sink_->on_unreachable(entry.peer, Code::cancelled, "this transport was closed");
     } else if (entry.outcome) {
-      admit(entry.peer, std::move(entry.outcome).value());
+      admit(entry.peer, std::move(entry.outcome).value(), entry.dialled);
     } else {
       sink_->on_unreachable(entry.peer, entry.outcome.failure().status, entry.outcome.failure().message);
     }
@@ -179,9 +179,10 @@ std::size_t TcpTransport::admit_newcomers() noexcept {
   return entries.size();
 }
 
-void TcpTransport::admit(PeerId peer, base::UniqueFd socket) noexcept {
+void TcpTransport::admit(PeerId peer, base::UniqueFd socket, bool dialled) noexcept {
   try {
     auto link = std::make_unique<TcpLink>(std::move(socket), *sink_, unsent_);
+    link->dialled = dialled;
     watch(*link, EPOLLIN);
     if (link->watched_events == 0)
       return sink_->on_unreachable(peer, {Code::exhausted, errno}, "epoll_ctl failed");

@@ -75,6 +75,7 @@ void CheckedLink::check_answer(Status answer, std::size_t bytes) {
       break;
     case Code::again:
       EXPECT_FALSE(closing_);
+      EXPECT_TRUE(taken_ != 0 || bytes != 0) << "a link takes its first packet";
       refused_ = true;
       ++refusals_;
       break;

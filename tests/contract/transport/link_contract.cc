@@ -28,6 +28,18 @@ TEST_P(TransportContract, SendsFromInsideOnLink) {
   run_until([](Party& one) { return !one.links().empty() && one.links()[0]->received() == 2; });
 }
 
+TEST_P(TransportContract, TheFirstPacketOfALinkIsTakenAndArrivesEvenIfItIsTheLast) {
+  make_parties(2);
+  party(1).on_linked = [](CheckedLink& link) {
+    link.send({0});
+    EXPECT_EQ(link.taken(), 1U);
+    link.close();
+  };
+  link(0, 1);
+  run_until([](Party& one) { return !one.links().empty() && !one.links()[0]->is_open(); });
+  EXPECT_EQ(party(0).links()[0]->received(), 1U);
+}
+
 TEST_P(TransportContract, CrossingConnectsMakeTwoLinksThatWork) {
   make_parties(2);
   link(0, 1);

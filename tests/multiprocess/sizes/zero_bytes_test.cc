@@ -87,7 +87,8 @@ void run_all(ProcessGroup& world) {
   wait_for_the_receive(world);
   // To oneself.
   std::vector<float> in(1);
-  const RecvStatus status = world.sendrecv(nothing, world.rank(), in, any_source);
+  const RecvStatus status =
+      world.sendrecv(nothing, world.rank(), in, any_source, {.send_tag = 3, .recv_tag = 3});
   expect_equal(status.bytes, std::size_t{0}, "bytes from oneself");
   // Something into no room does not fit.
   Work sent = world.isend(Tensor(in), 1 - world.rank());

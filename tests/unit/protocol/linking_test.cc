@@ -1,0 +1,189 @@
+// One link for each peer, whoever dials, and when.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tests/unit/protocol/forged_link.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+namespace {
+
+using base::Code;
+using namespace std::chrono_literals;
+
+// Process 1 of three; 0 and 2 are the test.
+class Linking : public testing::Test {
+ protected:
+  Linking() {
+    messenger_.connect_on_demand([this](PeerId peer) { dialled_.push_back(peer); });
+  }
+  ~Linking() override {
+    for (ForgedLink* link : {&ours_, &theirs_}) messenger_.on_closed(*link, Code::closed);
+    for (Request* request : requests_) messenger_.release(*request);
+  }
+
+  Posted send(std::uint32_t to) {
+    SendSpec spec;
+    spec.destination = to;
+    spec.data = &byte_;
+    spec.bytes = 1;
+    spec.timeout = std::chrono::hours(1);
+    return keep(messenger_.send(spec));
+  }
+  Posted receive(std::uint32_t from) {
+    ReceiveSpec spec;
+    spec.pattern = {0, from, 0};
+    spec.data = &byte_;
+    spec.capacity_bytes = 1;
+    spec.timeout = std::chrono::hours(1);
+    return keep(messenger_.receive(spec));
+  }
+  Posted keep(Posted posted) {
+    if (posted.request != nullptr) requests_.push_back(posted.request);
+    return posted;
+  }
+  // Our dial has come through to the peer, which has yet to answer; or the peer's to us.
+  void our_dial(PeerId peer) {
+    ours_.dialled = true;
+    messenger_.on_link(peer, ours_);
+  }
+  void their_dial(PeerId peer) { messenger_.on_link(peer, theirs_); }
+  void answer(PacketKind kind, TurnedAway why = {}) {
+    PacketHeader header{.kind = kind};
+    header.id = static_cast<std::uint32_t>(why);
+    messenger_.on_packet(ours_, header, {});
+  }
+  static std::vector<PacketKind> kinds(const ForgedLink& link) {
+    std::vector<PacketKind> kinds;
+    for (const PacketHeader& header : link.sent) kinds.push_back(header.kind);
+    return kinds;
+  }
+
+  ForgedLink ours_;
+  ForgedLink theirs_;
+  Messenger messenger_{MessengerOptions{.self = 1, .peer_count = 3}};
+  std::vector<PeerId> dialled_;
+  std::vector<Request*> requests_;
+  std::byte byte_{};
+};
+
+TEST_F(Linking, IsBegunByTheFirstOperationThatNeedsThePeer) {
+  receive(any_source);
+  EXPECT_TRUE(dialled_.empty()) << "whoever sends will dial";
+  send(0);
+  send(0);
+  receive(0);
+  EXPECT_EQ(dialled_, std::vector<PeerId>{0});
+  receive(2);
+  EXPECT_EQ(dialled_, (std::vector<PeerId>{0, 2})) << "or its death would go unnoticed";
+}
+
+TEST_F(Linking, AnAbortIsToldToAll) {
+  messenger_.abort_context(0, 1, "enough");
+  EXPECT_EQ(dialled_, (std::vector<PeerId>{0, 2}));
+  their_dial(2);
+  EXPECT_EQ(kinds(theirs_), (std::vector{PacketKind::welcome, PacketKind::abort}));
+}
+
+TEST_F(Linking, AnAbortOfOthersIsPassedOnOnLinksAlone) {
+  messenger_.abort_context(0, 2, "enough");
+  EXPECT_TRUE(dialled_.empty());
+}
+
+TEST_F(Linking, NothingLeavesBeforeTheWelcome) {
+  send(0);
+  our_dial(0);
+  EXPECT_TRUE(ours_.sent.empty());
+  EXPECT_EQ(messenger_.peer(0).state, PeerState::expected);
+  answer(PacketKind::welcome);
+  EXPECT_EQ(kinds(ours_), std::vector{PacketKind::eager});
+  EXPECT_EQ(messenger_.peer(0).state, PeerState::up);
+}
+
+TEST_F(Linking, WhoIsDialledWelcomesAndSendsAtOnce) {
+  their_dial(2);
+  send(2);
+  EXPECT_EQ(kinds(theirs_), (std::vector{PacketKind::welcome, PacketKind::eager}));
+  EXPECT_TRUE(dialled_.empty());
+}
+
+TEST_F(Linking, OfTwoDialsTheOneOfTheHigherStays) {
+  send(2);
+  our_dial(2);
+  their_dial(2);
+  EXPECT_EQ(kinds(theirs_), (std::vector{PacketKind::welcome, PacketKind::eager}));
+  EXPECT_TRUE(ours_.closed);
+  EXPECT_TRUE(ours_.sent.empty());
+}
+
+TEST_F(Linking, OurDialIsForgottenIfItComesThroughTooLate) {
+  send(2);
+  their_dial(2);
+  our_dial(2);
+  EXPECT_TRUE(ours_.closed);
+  EXPECT_FALSE(theirs_.closed);
+}
+
+TEST_F(Linking, OurDialStaysIfTheirsComesLater) {
+  send(0);
+  their_dial(0);  // ours is on its way
+  ASSERT_EQ(kinds(theirs_), std::vector{PacketKind::turned_away});
+  EXPECT_EQ(theirs_.sent[0].id, static_cast<std::uint32_t>(TurnedAway::crossed));
+  EXPECT_TRUE(theirs_.closed);
+  our_dial(0);
+  answer(PacketKind::welcome);
+  EXPECT_EQ(kinds(ours_), std::vector{PacketKind::eager});
+}
+
+TEST_F(Linking, WhoWasTurnedAwayDialsAgainIfTheOtherDialDoesNotCome) {
+  send(2);
+  our_dial(2);
+  answer(PacketKind::turned_away, TurnedAway::crossed);
+  EXPECT_TRUE(ours_.closed);
+  const auto now = std::chrono::steady_clock::now();
+  messenger_.tick(now);
+  messenger_.tick(now + 1s);
+  EXPECT_EQ(dialled_.size(), 1U);
+  messenger_.tick(now + 3s);
+  EXPECT_EQ(dialled_.size(), 2U);
+}
+
+TEST_F(Linking, ASecondProcessOfANumberIsTurnedAway) {
+  their_dial(2);
+  ForgedLink second;
+  messenger_.on_link(2, second);
+  ASSERT_EQ(kinds(second), std::vector{PacketKind::turned_away});
+  EXPECT_EQ(second.sent[0].id, static_cast<std::uint32_t>(TurnedAway::taken));
+  EXPECT_TRUE(second.closed);
+  EXPECT_FALSE(theirs_.closed) << "the first is left alone";
+  messenger_.on_closed(second, Code::closed);
+}
+
+TEST_F(Linking, WhoIsTakenForASecondProcessIsTold) {
+  const Posted sent = send(0);
+  our_dial(0);
+  answer(PacketKind::turned_away, TurnedAway::taken);
+  EXPECT_EQ(sent.request->status.code(), Code::refused);
+  EXPECT_NE(messenger_.unreachable_reason(0).find("our number"), std::string::npos);
+}
+
+TEST_F(Linking, ADialThatEndsWithoutAnAnswerIsADeath) {
+  const Posted sent = send(0);
+  our_dial(0);
+  messenger_.on_closed(ours_, {Code::peer_died, 104});
+  EXPECT_EQ(sent.request->status.code(), Code::peer_died);
+}
+
+TEST_F(Linking, WhomNobodyReachesAnyMoreIsDead) {
+  const Posted sent = send(0);
+  messenger_.on_unreachable(0, {Code::unreachable, 111}, "connection refused");
+  EXPECT_EQ(sent.request->status.code(), Code::peer_died);
+  EXPECT_EQ(messenger_.unreachable_reason(0), "connection refused");
+  EXPECT_EQ(send(0).status.code(), Code::peer_died) << "and stays so";
+}
+
+}  // namespace
+}  // namespace parley::transport
