@@ -114,7 +114,7 @@ std::vector<std::int64_t> kill_one(const Death& death) {
 }
 
 void kill_many(Traffic traffic, std::uint64_t first_seed) {
-  const std::uint64_t kills = long_tests() ? 50 : 4;
+  const std::uint64_t kills = long_tests() ? 200 : 4;
   std::vector<std::int64_t> times;
   for (std::uint64_t i = 0; i < kills && !::testing::Test::HasFailure(); ++i) {
     Random random(first_seed + i);

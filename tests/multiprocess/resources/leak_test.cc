@@ -1,12 +1,15 @@
 // Worlds come and go; no descriptor and no thread stays behind.
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <parley/parley.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -118,6 +121,33 @@ TEST(Leaks, AnInitThatServesTheStoreInVainLeavesNothing) {
     forget_environment();
     expect_nothing_left([&](int) { fail_to_join(address, 0); });
   });
+  EXPECT_EQ(code, 0);
+}
+
+// A sanitizer's allocator tells nothing; there the leak checker looks.
+std::size_t allocated_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+// Thousands of connections made and closed.
+TEST(Leaks, ConnectionsLeaveMemoryFlat) {
+  const int warm_up = 100;
+  const int worlds = long_tests() ? 10'000 : 300;
+  const int code =
+      run_ranks(2,
+                [&](int rank, int) {
+                  std::size_t before = 0;
+                  for (int number = 0; number < worlds; ++number) {
+                    if (number == warm_up) before = allocated_bytes();
+                    ProcessGroup world = init();
+                    int got = -1;
+                    world.sendrecv(std::span(&rank, 1), 1 - rank, std::span(&got, 1), 1 - rank);
+                  }
+                  const std::size_t growth = std::max(allocated_bytes(), before) - before;
+                  expect(growth < 64 * 1024, "memory has grown by " + std::to_string(growth) + " bytes");
+                },
+                {.timeout = 600s});
   EXPECT_EQ(code, 0);
 }
 
