@@ -13,7 +13,7 @@
 #include "transport/base/env.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
-#include "transport/socket/route.h"
+#include "transport/socket/own_address.h"
 #include "transport/socket/secret.h"
 #include "transport/tcp/tcp_transport.h"
 
@@ -41,14 +41,16 @@ void open_store(World& world, const WireupOptions& options, const std::string& s
 std::string choose_host(const WireupOptions& options) {
   constexpr const char* loopback = "127.0.0.1";
   if (!options.host.empty()) return options.host;
-  if (auto host = base::env_string("PARLEY_HOST")) return *host;
-  if (options.store == nullptr) return socket::address_towards(options.place.store_host);
-  if (options.place.world_size == 1) return loopback;
-  if (const auto* own = dynamic_cast<const rendezvous::RequestStore*>(options.store.get()))
-    return own->keeper().empty() ? loopback : socket::address_towards(own->keeper());
+  if (options.store == nullptr) return socket::own_address(options.place.store_host);
+  const bool known = socket::knows_own_address();
+  if (options.place.world_size == 1 && !known) return loopback;
+  const auto* own = dynamic_cast<const rendezvous::RequestStore*>(options.store.get());
+  const std::string keeper = own == nullptr ? "" : own->keeper();
+  if (known || !keeper.empty()) return socket::own_address(keeper);
+  if (own != nullptr) return loopback;
   throw UsageError(
       "init() with a store of the program's own kind cannot tell where this process can be reached: set "
-      "InitOptions::host or PARLEY_HOST");
+      "InitOptions::host or PARLEY_HOST, or PARLEY_SOCKET_IFNAME");
 }
 
 std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
@@ -129,7 +131,8 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   const Neighbours neighbours = neighbours_of(card, world->cards);
   world->engine->set_core_per_rank(neighbours.ranks <= neighbours.cores.size());
   std::vector<std::string> addresses;
-  for (const auto& other : world->cards) addresses.push_back(other.tcp_address);
+  for (const auto& other : world->cards)
+    addresses.push_back(socket::with_own_scope(other.tcp_address, card.tcp_address));
   if (world->size <= full_mesh_limit())
     link_to_all(*world, transport, addresses, deadline);
   else

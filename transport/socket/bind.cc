@@ -5,11 +5,14 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <span>
 #include <system_error>
 #include <vector>
 
 #include "transport/base/log.h"
 #include "transport/base/unique_fd.h"
+#include "transport/socket/port_range.h"
+#include "transport/socket/random.h"
 #include "transport/socket/tcp_socket.h"
 
 namespace parley::socket {
@@ -62,20 +65,41 @@ base::UniqueFd listen_on(const tcp::endpoint& address) {
   return fd;
 }
 
+// Tries all ports; empty with errno set when none can be had.
+base::UniqueFd listen_in(const PortRange& range, const asio::ip::address& address) {
+  std::uint32_t start = 0;
+  // Without random bytes all processes begin at the same port, which is slower and nothing worse.
+  static_cast<void>(fill_random(std::as_writable_bytes(std::span(&start, 1))));
+  int worst = EADDRINUSE;
+  for (const std::uint16_t port : ports_from(range, start)) {
+    base::UniqueFd fd = listen_on(tcp::endpoint(address, port));
+    if (fd || (errno != EADDRINUSE && errno != EACCES)) return fd;
+    if (errno == EACCES) worst = EACCES;
+  }
+  errno = worst;
+  return {};
+}
+
+std::string all_taken(const PortRange& range) {
+  return base::concat("all ", range.count(), " ports of PARLEY_PORT_RANGE=", range.first, "-", range.last,
+                      " are taken: every rank of a host needs one, and so does a store that picks its own");
+}
+
 }  // namespace
 
 tcp::acceptor bind_and_listen(asio::io_context& context, const std::string& host, std::uint16_t port) {
   std::string reasons;
+  const auto range = port == 0 ? port_range() : std::nullopt;
   for (const auto& address : addresses_of(context, host, port)) {
     std::string reason = forbidden(address.address());
     if (reason.empty()) {
-      if (base::UniqueFd fd = listen_on(address)) {
+      if (base::UniqueFd fd = range ? listen_in(*range, address.address()) : listen_on(address)) {
         tcp::acceptor acceptor(context);
         acceptor.assign(address.protocol(), fd.get());
         static_cast<void>(fd.release());  // the acceptor's, now that assign() did not throw
         return acceptor;
       }
-      reason = describe(errno);
+      reason = range && errno == EADDRINUSE ? all_taken(*range) : describe(errno);
     }
     if (!reasons.empty()) reasons += "; ";
     reasons += to_text(address) + ": " + reason;
