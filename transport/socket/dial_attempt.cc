@@ -129,6 +129,7 @@ DialAttempt::Outcome DialAttempt::overdue() const {
                              ? "no answer (a firewall?)"
                              : "connected, but no answer to the handshake (is that process stopped?)");
   outcome.answered = false;
+  outcome.connected = phase_ != Phase::connecting;
   return outcome;
 }
 

@@ -23,6 +23,7 @@ class DialAttempt : public std::enable_shared_from_this<DialAttempt> {
     int error = 0;            // and the errno behind it, if any
     bool final = false;       // trying again is useless: the handshake was refused by one of the two ends
     bool answered = true;     // false: not a sign came from the other side in time
+    bool connected = false;   // unless its kernel took the connection
   };
   using Done = std::function<void(Outcome)>;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/base/log.h"
+#include "transport/socket/dial_report.h"
 #include "transport/socket/random.h"
 #include "transport/socket/tcp_socket.h"
 
@@ -80,7 +81,8 @@ void Dialler::resolved(const tcp::resolver::results_type& found) {
     const auto known = std::find_if(candidates_.begin(), candidates_.end(),
                                     [&](const Candidate& c) { return c.address == entry.endpoint(); });
     const bool is_known = known != candidates_.end();
-    fresh.push_back({entry.endpoint(), is_known ? std::move(known->last) : not_tried()});
+    fresh.push_back(
+        {entry.endpoint(), is_known ? std::move(known->last) : not_tried(), is_known ? known->attempts : 0});
   }
   candidates_ = std::move(fresh);
   resolve_error_.clear();
@@ -102,6 +104,7 @@ void Dialler::try_address() {
                                                      DiallerHandshake(identity_, key_, nonce));
   attempt_ = attempt;
   attempt_begun_ = base::Clock::now();
+  ++candidates_[current_].attempts;
   attempt->start(
       limit, [self = shared_from_this()](DialAttempt::Outcome outcome) { self->tried(std::move(outcome)); });
 }
@@ -173,9 +176,9 @@ base::Failure Dialler::expiry() const {
   int native = 0;
   for (const auto& candidate : candidates_)
     if (native == 0) native = candidate.last.error;
-  return {
-      base::Status(silent || still_resolving ? base::Code::timed_out : base::Code::unreachable, native),
-      base::concat("cannot connect within ", seconds_text(base::Clock::now() - begun_), " to ", reasons())};
+  return {base::Status(silent || still_resolving ? base::Code::timed_out : base::Code::unreachable, native),
+          base::concat("cannot connect within ", seconds_text(base::Clock::now() - begun_), " to ", reasons(),
+                       advice_on(addresses()))};
 }
 
 std::string Dialler::reasons() const {
@@ -186,13 +189,20 @@ std::string Dialler::reasons() const {
     text += ": the name cannot be resolved";
     return resolve_error_.empty() ? text + " (no answer)" : text + ": " + resolve_error_;
   }
-  const char* separator = ": ";
-  for (const auto& candidate : candidates_) {
-    text += std::exchange(separator, "; ");
-    if (is_name_) text += to_text(candidate.address) + ": ";
-    text += candidate.last.reason;
-  }
-  return text;
+  return text + ": " + list_addresses(addresses(), is_name_);
+}
+
+std::vector<AddressReport> Dialler::addresses() const {
+  std::vector<AddressReport> all;
+  for (const auto& [address, last, attempts] : candidates_)
+    all.push_back({.address = to_text(address),
+                   .reason = last.reason,
+                   .error = last.error,
+                   .answered = last.answered,
+                   .connected = last.connected,
+                   .loopback = address.address().is_loopback(),
+                   .attempts = attempts});
+  return all;
 }
 
 }  // namespace parley::socket

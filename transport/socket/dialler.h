@@ -11,6 +11,7 @@
 #include "transport/base/deadline.h"
 #include "transport/socket/dial.h"
 #include "transport/socket/dial_attempt.h"
+#include "transport/socket/dial_report.h"
 
 namespace parley::socket {
 
@@ -28,6 +29,7 @@ class Dialler : public std::enable_shared_from_this<Dialler> {
   struct Candidate {
     asio::ip::tcp::endpoint address;
     DialAttempt::Outcome last;
+    int attempts = 0;
   };
 
   void resolve();
@@ -44,6 +46,7 @@ class Dialler : public std::enable_shared_from_this<Dialler> {
   [[nodiscard]] base::Failure expiry() const;
   // The target, and why each of its addresses failed.
   [[nodiscard]] std::string reasons() const;
+  [[nodiscard]] std::vector<AddressReport> addresses() const;
 
   asio::io_context& context_;
   const DialTarget target_;
