@@ -37,16 +37,30 @@ std::vector<int> ranks_that(transport::Engine& engine, int size,
   });
 }
 
+constexpr std::chrono::milliseconds report_grace{200};
+// Reasons are long, and mostly the same.
+constexpr std::size_t most_reasons = 4;
+
+// Why there is no link to the rank.
+std::string reason_of(const World& world, int rank) {
+  std::string reason = world.engine->inspect([&](const Messenger& messenger) {
+    const auto number = static_cast<std::uint32_t>(rank);
+    const std::string& unreachable = messenger.unreachable_reason(number);
+    const base::Status status = messenger.peer(number).reason;
+    return unreachable.empty() && status.failed() ? status.describe() : unreachable;
+  });
+  // A higher rank dials us, and only it knows what came of it.
+  if (reason.empty() && rank > world.rank)
+    reason = "it dials " + world.cards[static_cast<std::size_t>(world.rank)].tcp_address +
+             ", and its own error says what came of that";
+  return reason;
+}
+
 [[noreturn]] void fail(World& world, const std::vector<int>& missing, std::string_view why) {
   std::string names;
-  for (const int rank : missing) {
-    names += (names.empty() ? "" : ", ") + world.name_of(rank);
-    const std::string reason = world.engine->inspect([&](const Messenger& messenger) {
-      const auto number = static_cast<std::uint32_t>(rank);
-      const std::string& unreachable = messenger.unreachable_reason(number);
-      const base::Status status = messenger.peer(number).reason;
-      return unreachable.empty() && status.failed() ? status.describe() : unreachable;
-    });
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    names += (i == 0 ? "" : ", ") + world.name_of(missing[i]);
+    const std::string reason = i < most_reasons ? reason_of(world, missing[i]) : "";
     if (!reason.empty()) names += ": " + reason;
   }
   ErrorDetails details;
@@ -91,11 +105,13 @@ void link_to_all(World& world, transport::Transport& transport, const std::vecto
     }
     return all_up;
   };
+  // A dial reports at the deadline why it failed, which may be a moment later.
+  const auto latest = deadline.is_never() ? deadline : base::Deadline::at(deadline.when() + report_grace);
   for (;;) {
-    const auto patience = std::min<std::chrono::nanoseconds>(deadline.remaining(), reminder_period);
+    const auto patience = std::min<std::chrono::nanoseconds>(latest.remaining(), reminder_period);
     if (engine.wait_until(settled, patience)) break;
     const auto missing = ranks_that(engine, world.size, is_expected);
-    if (deadline.expired()) fail(world, missing, "timed out waiting for");
+    if (latest.expired()) fail(world, missing, "timed out waiting for");
     for (const int rank : missing)
       PARLEY_LOG(warn, "init", "still waiting for the link to ", world.name_of(rank));
   }

@@ -44,7 +44,8 @@ std::string RollCall::missing_ranks() const {
                       "; joined: ", present.empty() ? "none" : present);
 }
 
-std::vector<rendezvous::AddressCard> RollCall::exchange(const rendezvous::AddressCard& own) {
+std::vector<rendezvous::AddressCard> RollCall::exchange(const rendezvous::AddressCard& own,
+                                                        const std::string& advice) {
   store_.set(card_keys_[static_cast<std::size_t>(rank_)], rendezvous::encode(own), deadline_.remaining());
   for (;;) {
     try {
@@ -55,9 +56,9 @@ std::vector<rendezvous::AddressCard> RollCall::exchange(const rendezvous::Addres
         ErrorDetails details;
         details.rank = rank_;
         details.operation = "init";
-        throw InitError(
-            base::concat("init timed out on rank ", rank_, " of ", world_size_, ": ", missing_ranks()),
-            details);
+        throw InitError(base::concat("init timed out on rank ", rank_, " of ", world_size_, ": ",
+                                     missing_ranks(), advice),
+                        details);
       }
       PARLEY_LOG(warn, "init", "still waiting, ", missing_ranks());
     }

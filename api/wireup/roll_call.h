@@ -21,8 +21,9 @@ class RollCall {
   [[nodiscard]] socket::JobId agree_on_job();
 
   // Publishes our card and returns those of all ranks. Names the missing ranks every 10 s; throws InitError
-  // with the missing and the present ones at the deadline.
-  std::vector<rendezvous::AddressCard> exchange(const rendezvous::AddressCard& own);
+  // with the missing and the present ones, and `advice`, at the deadline.
+  std::vector<rendezvous::AddressCard> exchange(const rendezvous::AddressCard& own,
+                                                const std::string& advice = {});
 
  private:
   [[nodiscard]] std::string key(std::string_view name) const;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "api/wireup/links.h"
+#include "api/wireup/reachability.h"
 #include "api/wireup/roll_call.h"
 #include "rendezvous/request_store.h"
 #include "transport/base/env.h"
@@ -101,6 +102,16 @@ Neighbours neighbours_of(const rendezvous::AddressCard& own,
   return neighbours;
 }
 
+void require_reachable(const World& world) {
+  const auto hidden = find_unreachable(world.cards);
+  if (!hidden) return;
+  ErrorDetails details;
+  details.rank = world.rank;
+  details.culprit = hidden->rank;
+  details.operation = "init";
+  throw InitError(hidden->text, details);
+}
+
 std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline deadline) {
   auto world = std::make_unique<World>();
   world->rank = options.place.rank;
@@ -125,7 +136,9 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   auto& transport =
       world->engine->add(std::make_unique<transport::TcpTransport>(world->engine->reactor(), std::move(tcp)));
   card.tcp_address = transport.address();
-  world->cards = roll_call.exchange(card);
+  const bool serves = options.store == nullptr && options.place.serves_store;
+  world->cards = roll_call.exchange(card, serves ? advice_on_missing_ranks(options.place.store_host) : "");
+  require_reachable(*world);
 
   world->local_rank = choose_local_rank(options.place, world->cards);
   const Neighbours neighbours = neighbours_of(card, world->cards);

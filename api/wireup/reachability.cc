@@ -1,0 +1,53 @@
+#include "api/wireup/reachability.h"
+
+#include <parley/error.h>
+
+#include <algorithm>
+
+#include "transport/base/log.h"
+#include "transport/socket/own_address.h"
+#include "transport/socket/route.h"
+
+namespace parley::wireup {
+namespace {
+
+bool is_loopback(std::string_view address) {
+  return address.starts_with("127.") || address.starts_with("[::1]") || address == "::1";
+}
+
+}  // namespace
+
+std::optional<Unreachable> find_unreachable(const std::vector<rendezvous::AddressCard>& cards) {
+  const auto hidden = std::find_if(cards.begin(), cards.end(),
+                                   [](const auto& card) { return is_loopback(card.tcp_address); });
+  if (hidden == cards.end()) return std::nullopt;
+  const auto other = std::find_if(cards.begin(), cards.end(),
+                                  [&](const auto& card) { return card.host_id != hidden->host_id; });
+  if (other == cards.end()) return std::nullopt;
+  const auto rank = hidden - cards.begin();
+  return Unreachable{
+      static_cast<int>(rank),
+      base::concat(
+          "rank ", rank, " (", hidden->host, ", pid ", hidden->pid, ") listens on ", hidden->tcp_address,
+          ", a loopback address that rank ", other - cards.begin(), " on ", other->host, " cannot reach. On ",
+          hidden->host, " the name of the store's host may resolve to 127.0.1.1, as ",
+          "Debian's /etc/hosts has it for a host's own name: set MASTER_ADDR to an address that all hosts ",
+          "reach, or PARLEY_SOCKET_IFNAME or PARLEY_HOST on ", hidden->host)};
+}
+
+std::string advice_on_missing_ranks(const std::string& store_host) {
+  // Given as a loopback address it was meant for one host.
+  if (store_host == "localhost" || is_loopback(store_host)) return {};
+  try {
+    const std::string own = socket::address_towards(store_host);
+    if (!is_loopback(own)) return {};
+    return base::concat(
+        "; the store listens on a loopback address, since '", store_host, "' is ", own,
+        " here: ranks on other hosts find it only when MASTER_ADDR is another address of this ",
+        "host, which has ", socket::list_interfaces(socket::network_addresses()));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace parley::wireup

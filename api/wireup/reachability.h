@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rendezvous/address_card.h"
+
+namespace parley::wireup {
+
+// A rank that ranks of other hosts cannot reach, because it listens on a loopback address.
+struct Unreachable {
+  int rank = 0;
+  std::string text;  // who cannot reach whom, and what to set
+};
+
+// The first such rank; nothing when there is none. A frequent reason: the host of rank 0 finds the store by
+// its own name, which Debian resolves to 127.0.1.1 on that host.
+std::optional<Unreachable> find_unreachable(const std::vector<rendezvous::AddressCard>& cards);
+
+// What to add when ranks are missing: nothing unless `store_host`, the name of this host under which it
+// serves the store, resolves to a loopback address, where ranks of other hosts cannot find it.
+std::string advice_on_missing_ranks(const std::string& store_host);
+
+}  // namespace parley::wireup
