@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/launch/environment.h"
+#include "api/launch/node_place.h"
 #include "api/launch/program.h"
 #include "api/launch/signal_source.h"
 #include "api/launch/supervisor.h"
@@ -23,18 +24,27 @@ namespace {
 constexpr int exit_usage = 2;
 constexpr int exit_launcher_failed = 1;
 constexpr int most_ranks = 100'000;
+constexpr int most_nodes = 10'000;
 
 constexpr const char* footer = R"(Examples:
   parley-run -n 4 build/bin/chain
       four ranks; every line of theirs begins with its rank
   parley-run -n 8 --timeout 10m --log-dir logs --env PARLEY_DEBUG=info -- ./solve --input mesh.bin
       eight ranks, at most ten minutes; rank N also writes logs/rank-N.out and logs/rank-N.err
+  parley-run --nnodes 2 --node-rank 0 --rendezvous node-a:29500 -n 4 ./solve     on node-a, and
+  parley-run --nnodes 2 --node-rank 1 --rendezvous node-a:29500 -n 4 ./solve     on node-b: eight ranks
 
 Exit code: that of the first rank that failed, or 128 + the signal that ended it; 124 after --timeout;
-2 wrong usage; 126 the program cannot be executed; 127 it was not found.)";
+2 wrong usage; 126 the program cannot be executed; 127 it was not found; 1 the job could not be started, or
+another node's parley-run is gone. On several nodes each exits with the code of the job.
+
+Several nodes need the same secret: PARLEY_SECRET, or the cookie file in a home folder that they share.)";
 
 struct CommandLine {
   int ranks = 0;
+  int nodes = 1;
+  int node = -1;
+  std::string rendezvous;
   bool no_prefix = false;
   std::string log_dir;
   std::string timeout;
@@ -52,10 +62,18 @@ void define(CLI::App& app, CommandLine& line) {
   app.footer(footer);
   app.set_version_flag("--version", "parley-run " PARLEY_VERSION);
   app.formatter(std::make_shared<HelpText>());
-  app.add_option("-n,--ranks", line.ranks, "How many processes to start")
+  app.add_option("-n,--ranks", line.ranks, "How many processes to start, on this node if there are several")
       ->required()
       ->type_name("N")
       ->check(CLI::Range(1, most_ranks).description(""));
+  app.add_option("--nnodes", line.nodes, "On how many nodes parley-run is started for this job")
+      ->type_name("N")
+      ->check(CLI::Range(1, most_nodes).description(""));
+  app.add_option("--node-rank", line.node, "Which of them this is; their ranks are numbered node by node")
+      ->type_name("K")
+      ->check(CLI::Range(0, most_nodes).description(""));
+  app.add_option("--rendezvous", line.rendezvous, "An address of node 0 and a free port there, for the store")
+      ->type_name("HOST:PORT");
   app.add_option("--log-dir", line.log_dir, "Also write rank-N.out and rank-N.err into this folder")
       ->type_name("FOLDER");
   app.add_option("--timeout", line.timeout, "End the job after this time: 90s, 30m, 2h, plain seconds, none")
@@ -67,6 +85,32 @@ void define(CLI::App& app, CommandLine& line) {
   app.add_flag("--no-prefix", line.no_prefix, "Do not put [rank] before the lines");
   // The first word that is no option of ours is the program; all that follows belongs to it.
   app.prefix_command();
+}
+
+// The place among several nodes; the reason when the options do not fit together.
+std::optional<std::string> fill_nodes(parley::launch::Job& job, const CommandLine& line) {
+  if (line.nodes == 1) {
+    if (line.node > 0 || !line.rendezvous.empty())
+      return "--node-rank and --rendezvous need --nnodes above 1";
+    return std::nullopt;
+  }
+  if (line.node < 0 || line.rendezvous.empty())
+    return "--nnodes " + std::to_string(line.nodes) + " needs --node-rank and --rendezvous";
+  if (line.node >= line.nodes)
+    return "--node-rank " + std::to_string(line.node) + " is out of range: 0 to " +
+           std::to_string(line.nodes - 1);
+  const auto where = parley::launch::parse_rendezvous(line.rendezvous);
+  if (!where)
+    return "--rendezvous " + line.rendezvous +
+           " is not HOST:PORT; an IPv6 address stands in brackets: [fd00::1]:29500";
+  job.nodes.emplace();
+  job.nodes->count = line.nodes;
+  job.nodes->number = line.node;
+  job.nodes->host = where->host;
+  job.nodes->port = where->port;
+  if (const auto patience = parley::base::env_duration("PARLEY_INIT_TIMEOUT"))
+    job.nodes->patience = *patience;
+  return std::nullopt;
 }
 
 // Fills the job from the command line; the reason when that does not work.
@@ -88,7 +132,7 @@ std::optional<std::string> fill(parley::launch::Job& job, const CommandLine& lin
       return "--env " + name + ": " + *complaint;
     job.environment[name] = setting.substr(equals + 1);
   }
-  return std::nullopt;
+  return fill_nodes(job, line);
 }
 
 int usage_error(const std::string& what) {
@@ -103,6 +147,11 @@ int launch(const CommandLine& line) {
   if (program.path.empty()) {
     std::fprintf(stderr, "parley-run: %s: %s\n", line.program.front().c_str(), program.reason.c_str());
     return program.exit_code;
+  }
+  if (job.nodes) {
+    auto found = parley::launch::find_node_secret();
+    if (!found.remark.empty()) std::fprintf(stderr, "parley-run: %s\n", found.remark.c_str());
+    job.nodes->secret = std::move(found.secret);
   }
   parley::launch::SignalSource signals;
   job.signals = &signals;

@@ -17,7 +17,9 @@ int exit_code_of_interrupted(const JobEnd& end) {
 int JobEnd::exit_code() const {
   switch (cause) {
     case Cause::all_done: return 0;
-    case Cause::rank_failed: return ranks[static_cast<std::size_t>(culprit)].status.shell_code();
+    case Cause::rank_failed:
+      if (elsewhere) return elsewhere->exit_code;
+      return ranks[static_cast<std::size_t>(culprit)].status.shell_code();
     case Cause::timed_out: return exit_timed_out;
     case Cause::interrupted: return exit_code_of_interrupted(*this);
   }

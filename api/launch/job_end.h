@@ -3,6 +3,8 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "api/launch/exit_status.h"
@@ -24,10 +26,21 @@ enum class Cause {
   interrupted,  // the launcher was sent a signal, which it passed on
 };
 
-// How a job ended. Pure data; see report.h for its words.
+// What another node of a job on several hosts says about its end.
+struct Elsewhere {
+  std::string where;     // "node 1 (host-b, pid 4711)"
+  std::string sentence;  // "rank 5 failed first: ..."
+  int exit_code = 0;     // unless interrupted: what every launcher exits with
+};
+
+// How a job ended, as seen from one host. Ranks are places among those of this host here; reports add
+// `first_rank`. Pure data; see report.h for its words.
 struct JobEnd {
   Cause cause = Cause::all_done;
-  int culprit = -1;                     // rank_failed: the rank
+  std::optional<Elsewhere> elsewhere;   // set: another node brought the end about
+  std::string where;                    // the name of this node when there are several
+  int first_rank = 0;                   // the rank that ranks[0] is in the job
+  int culprit = -1;                     // rank_failed, here: the rank
   int interrupt = 0;                    // interrupted: the signal
   std::vector<int> late;                // timed_out: the ranks that were still running
   std::chrono::nanoseconds elapsed{0};  // until the cause

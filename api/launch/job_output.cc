@@ -39,7 +39,7 @@ JobOutput::JobOutput(const OutputOptions& options) : options_(options), output_(
 }
 
 void JobOutput::add_rank(base::UniqueFd output, base::UniqueFd errors_of_rank) {
-  const std::size_t rank = ranks_.size();
+  const std::size_t rank = first_rank_ + ranks_.size();
   ranks_.push_back(
       {LinePump(std::move(output), prefix(rank, options_.output_fd), output_, open_log(rank, ".out")),
        LinePump(std::move(errors_of_rank), prefix(rank, options_.error_fd), errors(),
@@ -75,19 +75,20 @@ bool JobOutput::flushed() const noexcept {
   return output_.settled() && (!separate_errors_ || separate_errors_->settled());
 }
 
-std::string JobOutput::last_error_lines(int rank, std::size_t count) const {
-  return ranks_[static_cast<std::size_t>(rank)].errors.last_lines(count);
+std::string JobOutput::last_error_lines(int place, std::size_t count) const {
+  return ranks_[static_cast<std::size_t>(place)].errors.last_lines(count);
 }
 
 std::string JobOutput::log_complaints() const {
   std::string lines;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+  for (std::size_t place = 0; place < ranks_.size(); ++place) {
     const auto complain = [&](const LinePump& pump, const char* suffix) {
       if (pump.log_error().empty()) return;
-      lines += log_path(options_.log_dir, rank, suffix) + " is incomplete: " + pump.log_error() + '\n';
+      lines += log_path(options_.log_dir, first_rank_ + place, suffix) +
+               " is incomplete: " + pump.log_error() + '\n';
     };
-    complain(ranks_[rank].output, ".out");
-    complain(ranks_[rank].errors, ".err");
+    complain(ranks_[place].output, ".out");
+    complain(ranks_[place].errors, ".err");
   }
   return lines;
 }

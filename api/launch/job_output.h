@@ -26,10 +26,10 @@ class JobOutput {
   // Throws SystemError when the log directory cannot be made.
   explicit JobOutput(const OutputOptions& options);
 
-  // Ranks come in order, from 0. Throws SystemError when a log file cannot be made.
+  // What the first rank to be added is called; the next one's number is one higher. 0 at first.
+  void number_from(int first_rank) noexcept { first_rank_ = static_cast<std::size_t>(first_rank); }
+  // Throws SystemError when a log file cannot be made.
   void add_rank(base::UniqueFd output, base::UniqueFd errors);
-  // In a forked rank: closes the other ranks' pipes and files.
-  void forget_in_child() noexcept { ranks_.clear(); }
 
   void watch(PollSet& set);
   void serve(const PollSet& set);
@@ -40,8 +40,9 @@ class JobOutput {
 
   // The launcher's own words, whole lines, on standard error.
   void say(std::string_view lines) { errors().pending() += lines; }
-  // What the rank has written to standard error last: at most `count` lines.
-  [[nodiscard]] std::string last_error_lines(int rank, std::size_t count) const;
+  // What the rank that was added so many others later than the first has written to standard error last: at
+  // most `count` lines.
+  [[nodiscard]] std::string last_error_lines(int place, std::size_t count) const;
   // One line for each log file that is incomplete.
   [[nodiscard]] std::string log_complaints() const;
 
@@ -57,6 +58,7 @@ class JobOutput {
   OutputOptions options_;
   OutputQueue output_;
   std::optional<OutputQueue> separate_errors_;
+  std::size_t first_rank_ = 0;
   std::deque<Rank> ranks_;
 };
 

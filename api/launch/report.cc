@@ -44,7 +44,7 @@ std::string describe_others(const JobEnd& end, const std::string& launcher) {
     std::string text = describe_end(end.ranks[static_cast<std::size_t>(rank)], launcher);
     std::vector<int>& group = groups[text];
     if (group.empty()) order.push_back(std::move(text));
-    group.push_back(rank);
+    group.push_back(end.first_rank + rank);
   }
   std::string out;
   for (const std::string& text : order)
@@ -52,26 +52,31 @@ std::string describe_others(const JobEnd& end, const std::string& launcher) {
   return out;
 }
 
-std::string first_line(const JobEnd& end, const ReportContext& context) {
+}  // namespace
+
+std::string first_sentence(const JobEnd& end, const ReportContext& context) {
+  if (end.elsewhere) return end.elsewhere->sentence;
   if (end.cause == Cause::timed_out) {
-    return context.program + " timed out after " + seconds(end.elapsed) + ": " + name_ranks(end.late) +
-           (end.late.size() == 1 ? " was" : " were") + " still running";
+    std::vector<int> late = end.late;
+    for (int& rank : late) rank += end.first_rank;
+    return context.program + " timed out after " + seconds(end.elapsed) + ": " + name_ranks(late) +
+           (late.size() == 1 ? " was" : " were") + " still running";
   }
   if (end.cause == Cause::interrupted) {
     return signal_name(end.interrupt) + " arrived after " + seconds(end.elapsed) + " and was passed on to " +
            context.program;
   }
   const RankEnd& culprit = end.ranks[static_cast<std::size_t>(end.culprit)];
-  return "rank " + std::to_string(end.culprit) + " failed first: " + context.program + " (pid " +
-         std::to_string(culprit.pid) + ") " + culprit.status.describe() + " after " + seconds(end.elapsed);
+  return "rank " + std::to_string(end.first_rank + end.culprit) + " failed first: " + context.program +
+         " (pid " + std::to_string(culprit.pid) + ") " + culprit.status.describe() + " after " +
+         seconds(end.elapsed);
 }
-
-}  // namespace
 
 std::string report(const JobEnd& end, const ReportContext& context) {
   if (end.cause == Cause::all_done) return {};
   const std::string start = context.reporter + ": ";
-  std::string out = start + first_line(end, context) + '\n';
+  const std::string& where = end.elsewhere ? end.elsewhere->where : end.where;
+  std::string out = start + where + (where.empty() ? "" : ": ") + first_sentence(end, context) + '\n';
   if (!context.last_errors.empty())
     out += start + "its last lines on standard error:\n" + indent(context.last_errors);
   const std::string others = describe_others(end, context.reporter);

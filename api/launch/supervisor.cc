@@ -15,6 +15,8 @@
 #include "api/launch/child_process.h"
 #include "api/launch/guardian.h"
 #include "api/launch/job_end.h"
+#include "api/launch/node_end.h"
+#include "api/launch/node_link.h"
 #include "api/launch/poll_set.h"
 #include "api/launch/report.h"
 #include "api/launch/signal_source.h"
@@ -33,6 +35,8 @@ constexpr std::chrono::milliseconds reap_interval{10};
 constexpr auto crash_delay = std::chrono::milliseconds(50);
 // How long the last output of a job that was ended may take to leave.
 constexpr std::chrono::seconds last_flush{5};
+// How long node 0 serves the store for the other nodes' launchers, who hear of the end within a moment.
+constexpr std::chrono::seconds farewell{5};
 
 class Supervisor {
  public:
@@ -46,14 +50,18 @@ class Supervisor {
 
  private:
   enum class Phase {
-    running,  // the ranks work; the first failure, the timeout or a signal ends this
-    ending,   // every rank was asked to end and has until grace_over_
-    killing,  // every rank was killed; the kernel needs a moment
+    gathering,  // the ranks exist and wait until the launchers of all nodes have come; one host skips this
+    running,    // the ranks work; the first failure, the timeout or a signal ends this
+    ending,     // every rank was asked to end and has until grace_over_
+    killing,    // every rank was killed; the kernel needs a moment
   };
 
   void start_ranks();
+  void serve_store();
+  void gather_nodes();
   void begin_ranks();
   void step();
+  void await_other_nodes();
   void handle_signals();
   std::vector<int> reap_ranks();
   [[nodiscard]] std::optional<int> crashed_among(const std::vector<int>& failed) const;
@@ -61,6 +69,7 @@ class Supervisor {
   void check_deadlines();
   [[nodiscard]] Deadline next_deadline() const;
   void end_job(Cause cause, int signal_number);
+  void end_with_others();
   void kill_job();
   void send_to_ranks(int signal_number, bool from_terminal);
   void finish();
@@ -73,10 +82,14 @@ class Supervisor {
   std::optional<Guardian> guardian_;
   std::vector<ChildProcess> children_;
   std::optional<TcpStoreServer> server_;
+  std::string secret_;
+  std::optional<NodeLink> link_;
+  NodeLayout layout_;
   PollSet poll_;
 
   // On a terminal rank 0 stays in the launcher's process group: only the foreground group may read.
-  bool rank0_in_foreground_ = isatty(STDIN_FILENO) == 1;
+  bool has_rank0_ = !job_.nodes || job_.nodes->number == 0;
+  bool rank0_in_foreground_ = has_rank0_ && isatty(STDIN_FILENO) == 1;
   Phase phase_ = Phase::running;
   std::size_t alive_ = 0;
   base::Clock::time_point started_;
@@ -90,8 +103,11 @@ class Supervisor {
 
 int Supervisor::run() {
   start_ranks();
+  serve_store();
+  gather_nodes();
   begin_ranks();
   while (alive_ > 0) step();
+  await_other_nodes();
   finish();
   return end_.exit_code();
 }
@@ -106,34 +122,70 @@ void Supervisor::start_ranks() {
     const bool in_foreground = rank == 0 && rank0_in_foreground_;
     ChildPlan plan;
     plan.group = in_foreground ? 0 : guardian_->group();
-    plan.inherits_input = rank == 0;
+    plan.inherits_input = rank == 0 && has_rank0_;
     plan.body = [this, rank] { return body_(rank); };
     plan.forget_launcher = [this] {
       if (job_.signals != nullptr) job_.signals->restore_in_child();
       guardian_->forget_in_child();
-      output_.forget_in_child();
       children_.clear();
     };
     children_.push_back(ChildProcess::start(plan));
     ++alive_;
-    ChildProcess& child = children_.back();
-    end_.ranks[static_cast<std::size_t>(rank)].pid = child.pid();
-    output_.add_rank(child.take_output(), child.take_errors());
+    end_.ranks[static_cast<std::size_t>(rank)].pid = children_.back().pid();
   }
 }
 
 // Only now may this process have a second thread: the store's.
-void Supervisor::begin_ranks() {
+void Supervisor::serve_store() {
+  started_ = base::Clock::now();
+  layout_ = {0, job_.ranks};
+  secret_ = job_.nodes ? job_.nodes->secret : socket::make_secret();
+  if (!has_rank0_) return;
   TcpStoreOptions options;
-  options.host = loopback;
-  options.secret = socket::make_secret();
+  options.host = job_.nodes ? job_.nodes->host : loopback;
+  options.port = job_.nodes ? job_.nodes->port : std::uint16_t{0};
+  options.secret = secret_;
   server_.emplace(options);
-  const Rendezvous rendezvous{options.host, server_->port(), options.secret};
+}
+
+// Waits for the launchers of the other nodes, while the ranks wait for us.
+void Supervisor::gather_nodes() {
+  if (!job_.nodes) return;
+  phase_ = Phase::gathering;
+  link_.emplace(*job_.nodes, job_.ranks);
+  end_.where = link_->own_name();
+  while (phase_ == Phase::gathering) {
+    poll_.clear();
+    poll_.add(link_->fd(), POLLIN);
+    if (job_.signals != nullptr) poll_.add(job_.signals->fd(), POLLIN);
+    poll_.wait(Deadline::never());
+    link_->take_news();
+    if (const std::string failure = link_->failure(); !failure.empty()) throw InitError(failure);
+    if (const auto layout = link_->layout()) {
+      layout_ = *layout;
+      phase_ = Phase::running;
+    }
+    handle_signals();
+    if (phase_ == Phase::gathering && link_->outcome()) end_with_others();
+  }
+  end_.first_rank = layout_.first_rank;
+}
+
+// Tells the ranks who they are, upon which they begin; or nothing, when the job has ended before.
+void Supervisor::begin_ranks() {
+  output_.number_from(layout_.first_rank);
+  for (ChildProcess& child : children_) output_.add_rank(child.take_output(), child.take_errors());
+  if (phase_ != Phase::running) return kill_job();
+  const Rendezvous rendezvous{job_.nodes ? job_.nodes->host : loopback,
+                              job_.nodes ? job_.nodes->port : server_->port(), secret_};
   started_ = base::Clock::now();
   timeout_ = Deadline::after(job_.timeout);
   for (int rank = 0; rank < job_.ranks; ++rank) {
-    children_[static_cast<std::size_t>(rank)].begin(
-        rank_environment(rank, job_.ranks, rendezvous, job_.environment));
+    // By their place on this host; then the numbers in the whole job.
+    Environment environment = rank_environment(rank, job_.ranks, rendezvous, job_.environment);
+    environment["RANK"] = std::to_string(layout_.first_rank + rank);
+    environment["WORLD_SIZE"] = std::to_string(layout_.world_size);
+    children_[static_cast<std::size_t>(rank)].begin(environment);
   }
 }
 
@@ -143,15 +195,26 @@ void Supervisor::step() {
   for (const ChildProcess& child : children_) {
     if (child.end_fd() >= 0) poll_.add(child.end_fd(), POLLIN);
   }
+  if (link_) poll_.add(link_->fd(), POLLIN);
   output_.watch(poll_);
   poll_.wait(next_deadline());
   output_.serve(poll_);
+  if (link_) link_->take_news();
   const std::vector<int> failed = reap_ranks();
   // In this order: the interrupt key of a terminal reaches the launcher before rank 0 can be seen to die of
   // it.
   handle_signals();
+  if (link_ && link_->outcome() && phase_ == Phase::running) end_with_others();
   if (!failed.empty() && phase_ == Phase::running) note_failures(failed);
   check_deadlines();
+}
+
+// The ranks of this node have ended. If they have ended well, the job goes on elsewhere.
+void Supervisor::await_other_nodes() {
+  if (!link_ || phase_ != Phase::running) return;
+  link_->report_done();
+  while (phase_ == Phase::running && !link_->outcome()) step();
+  if (phase_ == Phase::running) end_with_others();
 }
 
 void Supervisor::handle_signals() {
@@ -159,7 +222,7 @@ void Supervisor::handle_signals() {
   while (const auto signal = job_.signals->next()) {
     asked_to_end_ = true;
     if (signal->number == SIGINT) ++interrupts_;
-    if (phase_ == Phase::running) {
+    if (phase_ == Phase::running || phase_ == Phase::gathering) {
       end_.interrupt = signal->number;
       end_job(Cause::interrupted, 0);
       send_to_ranks(signal->number, signal->from_terminal);
@@ -197,8 +260,9 @@ std::optional<int> Supervisor::crashed_among(const std::vector<int>& failed) con
 // seen first: a failure without a crash waits a moment for one.
 void Supervisor::note_failures(std::vector<int> failed) {
   const Deadline moment = Deadline::after(crash_delay);
-  while (!crashed_among(failed) && alive_ > 0 && !moment.expired()) {
+  while (!crashed_among(failed) && alive_ > 0 && !moment.expired() && !(link_ && link_->outcome())) {
     poll_.clear();
+    if (link_) poll_.add(link_->fd(), POLLIN);
     for (const ChildProcess& child : children_) {
       if (child.end_fd() >= 0) poll_.add(child.end_fd(), POLLIN);
     }
@@ -224,7 +288,7 @@ void Supervisor::check_deadlines() {
 
 Deadline Supervisor::next_deadline() const {
   Deadline deadline = Deadline::never();
-  if (phase_ == Phase::running) deadline = timeout_;
+  if (phase_ == Phase::running && alive_ > 0) deadline = timeout_;
   if (phase_ == Phase::ending) deadline = grace_over_;
   const bool must_look = std::any_of(children_.begin(), children_.end(), [](const ChildProcess& child) {
     return !child.ended() && child.end_fd() < 0;
@@ -232,12 +296,28 @@ Deadline Supervisor::next_deadline() const {
   return must_look ? earliest(deadline, Deadline::after(reap_interval)) : deadline;
 }
 
+// Unless another node has ended the job before: then its reason stands, here too.
 void Supervisor::end_job(Cause cause, int signal_number) {
   end_.cause = cause;
   end_.elapsed = base::Clock::now() - started_;
   phase_ = Phase::ending;
   grace_over_ = Deadline::after(job_.grace);
+  if (link_) {
+    const NodeOutcome own =
+        outcome_of(end_, job_.nodes->number, first_sentence(end_, {job_.reporter, job_.program, {}}));
+    const NodeOutcome standing = link_->propose(own);
+    if (!(standing == own)) adopt(end_, standing);
+  }
   if (signal_number != 0) send_to_ranks(signal_number, false);
+}
+
+// Another node has ended the job.
+void Supervisor::end_with_others() {
+  adopt(end_, *link_->outcome());
+  end_.elapsed = base::Clock::now() - started_;
+  phase_ = Phase::ending;
+  grace_over_ = Deadline::after(job_.grace);
+  if (alive_ > 0) send_to_ranks(end_.cause == Cause::interrupted ? end_.interrupt : SIGTERM, false);
 }
 
 void Supervisor::kill_job() {
@@ -261,12 +341,14 @@ void Supervisor::send_to_ranks(int signal_number, bool from_terminal) {
 void Supervisor::finish() {
   guardian_->kill_group();
   output_.drain();
-  server_.reset();
   ReportContext context{job_.reporter, job_.program, {}};
   if (end_.culprit >= 0) context.last_errors = output_.last_error_lines(end_.culprit, reported_lines);
   output_.say(report(end_, context));
   output_.say(output_.log_complaints());
   flush();
+  link_.reset();
+  if (job_.nodes && server_) server_->wait_for_no_clients(farewell);
+  server_.reset();
 }
 
 // A slow reader gets all the time it wants, except from somebody who has asked for the end.

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "api/launch/environment.h"
 #include "api/launch/job_output.h"
+#include "api/launch/node_place.h"
 
 namespace parley::launch {
 
@@ -21,6 +23,7 @@ struct Job {
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  // between SIGTERM and SIGKILL
   SignalSource* signals = nullptr;                           // whose signals to pass on; none in a library
+  std::optional<NodePlace> nodes = std::nullopt;  // set: `ranks` are this host's part of a larger job
 };
 
 // Runs `body(rank)` in one new process per rank, each with the environment that parley::init() reads, serves
@@ -32,8 +35,11 @@ struct Job {
 // SIGINT kills at once. Whatever happens, no process of the job is left when this returns, nor when this
 // process is killed (see Guardian for the limits).
 //
-// REQUIRES: this process has one thread. Throws UsageError when SIGCHLD is ignored, SystemError or StoreError
-// when the job cannot be started; then nothing of it is left.
+// With `nodes`, the ranks begin when the launchers of all nodes have come, and the job ends for all of them
+// as the first one says (see NodeLink); each returns the same code, unless the job was interrupted.
+//
+// REQUIRES: this process has one thread. Throws UsageError when SIGCHLD is ignored, SystemError,
+// StoreError or InitError when the job cannot be started; then nothing of it is left.
 int run_job(const Job& job, const std::function<int(int rank)>& body);
 
 }  // namespace parley::launch
