@@ -6,6 +6,7 @@ parley_build_packages=(
   libasio-dev libssl-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
 )
 parley_check_packages=(clang clang-format git)
+parley_fuzz_packages=(clang libclang-rt-14-dev)
 
 parley_say() { printf '\n== %s\n' "$*"; }
 parley_fail() { printf 'parley: %s\n' "$*" >&2; exit 1; }

@@ -16,11 +16,15 @@ if(PARLEY_SANITIZE)
     -fsanitize=${PARLEY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
   target_link_options(parley_build_flags INTERFACE -fsanitize=${PARLEY_SANITIZE})
 endif()
+if(PARLEY_FUZZ)
+  target_compile_options(parley_build_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 set_property(GLOBAL PROPERTY PARLEY_MODULES "")
 
 # parley_module(transport/tcp SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h] [DEPENDS transport/base ...]
 #               [PRIVATE_LINK parley_asio ...])
+# A module without SOURCES has public headers only.
 function(parley_module folder)
   cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK" ${ARGN})
   string(REPLACE "/" "_" name "${folder}")

@@ -6,6 +6,7 @@ option(PARLEY_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL
 option(PARLEY_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 option(PARLEY_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(PARLEY_WITH_OPENSSL "Authenticate TCP connections with OpenSSL; without it only loopback is accepted" ON)
+option(PARLEY_FUZZ "Make libFuzzer programs of the targets in tests/fuzz, and no other test; needs clang" OFF)
 set(PARLEY_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 
 if(PROJECT_IS_TOP_LEVEL)
@@ -14,4 +15,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+
+if(PARLEY_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "PARLEY_FUZZ needs clang, not ${CMAKE_CXX_COMPILER_ID}: use the preset `fuzz`")
 endif()

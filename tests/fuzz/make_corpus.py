@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Writes the seeds in corpus/: one for each thing that a target tells apart. Findings lie beside them, as found."""
+
+import struct
+from pathlib import Path
+
+CORPUS = Path(__file__).resolve().parent / "corpus"
+
+
+def header(kind, payload=0, tag=0, id=0, message=0, context=0, credits=0):
+    return struct.pack("<BBHIqIIQ", kind, 0, credits, context, tag, payload, id, message)
+
+
+def raw(data):
+    """Bytes that arrive as they are (frame_stream, store_requests: choice 0)."""
+    return b"".join(bytes([0, len(part)]) + part for part in (data[i:i + 255] for i in range(0, len(data), 255)))
+
+
+def acts(*choices):
+    """Calls of this side's user (frame_stream: choice 3)."""
+    return b"".join(bytes([3, *choice]) for choice in choices)
+
+
+def frame_stream():
+    receive, send = (1, 4, 0, 1, 1, 0, 0), (0, 4, 0, 0, 0)
+    yield "every_kind", b"".join(raw(header(kind)) for kind in range(13))
+    yield "eager_then_receive", raw(header(1, 3, 0, 0, 3) + b"abc") + acts(receive)
+    yield "receive_then_eager", acts(receive) + raw(header(1, 3, 0, 0, 3) + b"abc")
+    yield "offer_granted", acts(receive) + raw(header(2, 0, 0, 7, 9000))
+    yield "offer_and_revoke", raw(header(2, 0, 0, 7, 9000)) + raw(header(4, 0, 0, 7))
+    yield "offer_with_key", raw(header(2, 32, 0, 7, 9000) + bytes(32))
+    yield "large_eager", bytes([1, 1, 0, 0, 0, 3, 0, 9, 0, 0, 2]) + acts(receive)
+    yield "send_and_grant", acts(send) + bytes([1, 3, 0, 0, 0, 3, 0, 0, 1, 0, 1, 4])
+    yield "large_data", acts(receive) + raw(header(2, 0, 0, 7, 9000)) + bytes([1, 4, 0, 0, 0, 1, 0, 8, 1, 0, 2])
+    yield "abort", acts(receive, send) + raw(header(8, 5, 0, 2) + b"sorry")
+    yield "goodbye", acts(receive, send) + raw(header(11))
+    yield "stall", acts(receive, (9, 0, 0)) + raw(header(9, 0, 0, 6))
+    yield "too_long", raw(header(1, (1 << 20) + 1))
+    yield "one_byte_each", b"".join(raw(bytes([b])) for b in header(1, 2, 0, 0, 2) + b"hi")
+    yield "probe", raw(header(1, 3, 0, 0, 3) + b"abc") + acts((3, 4, 0, 1, 1, 0, 0), (3, 4, 0, 1, 1, 0, 0, 1, 1))
+    yield "expiry", acts(receive, send, (8, 7), (8, 7))
+
+
+def store_frame(kind, body, id=1, version=1, reserved=0):
+    return struct.pack("<IHBBQ", len(body), version, kind, reserved, id) + body
+
+
+def strings(*items):
+    return struct.pack("<I", len(items)) + b"".join(struct.pack("<I", len(item)) + item for item in items)
+
+
+def request(kind, keys, values=(), timeout_ns=0, delta=0):
+    return store_frame(kind, struct.pack("<qq", timeout_ns, delta) + strings(*keys) + strings(*values))
+
+
+def store_requests():
+    a, b = b"a", b"b"
+    yield "set_get", raw(request(1, [a], [b"value"]) + request(2, [a]))
+    yield "add_twice", raw(request(3, [a], delta=5) + request(3, [a], delta=-7))
+    yield "add_to_text", raw(request(1, [a], [b"x"]) + request(3, [a], delta=1))
+    yield "compare_set", raw(request(4, [a], [b"", b"1"]) + request(4, [a], [b"1", b"2"]))
+    yield "check_remove", raw(request(9, [a, b], [b"1", b"2"]) + request(5, [a, b]) + request(7, [a]))
+    yield "wait_then_set", raw(request(6, [a, b], timeout_ns=10**9)) + raw(request(9, [b, a], [b"1", b"2"]))
+    yield "wait_expires", raw(request(8, [a, b], timeout_ns=10**9)) + bytes([1, 3])
+    yield "many_waits", b"".join(raw(request(2, [a], timeout_ns=10**9)) for _ in range(6))
+    yield "large_value", raw(request(1, [a], [bytes(65)]))
+    yield "long_frame", raw(struct.pack("<IHBBQ", 2**32 - 1, 1, 1, 0, 1))
+    yield "other_version", raw(store_frame(1, b"", version=9))
+    yield "http", raw(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    yield "likely", bytes([2, 1, 1, 1, 0, 1, 5]) + b"hello" + bytes([0, 2, 1, 1, 1, 0, 0, 1])
+
+
+def reply(status, number=0, values=(), missing=(), text=b""):
+    body = struct.pack("<q", number) + strings(*values) + struct.pack(f"<I{len(missing)}I", len(missing), *missing)
+    return store_frame(status, body + struct.pack("<I", len(text)) + text)
+
+
+def store_replies():
+    def one(command, keys, frame):
+        return bytes([1, command, keys, len(frame) - 1]) + frame
+    yield "ok", one(0, 1, reply(0))
+    yield "value", one(1, 1, reply(0, values=[b"value"]))
+    yield "sum", one(2, 1, reply(0, number=-3))
+    yield "missing", one(7, 3, reply(2, missing=[0, 2]))
+    yield "failed", one(0, 1, reply(1, text=b"the table is full"))
+    yield "two_replies", one(7, 2, reply(0, values=[b"a", b"b"]) + reply(0, values=[b"a", b"b"]))
+    card = struct.pack("<H", 1)
+    for text in (b"host", b"host-id"):
+        card += struct.pack("<I", len(text)) + text
+    card += struct.pack("<q", 4711) + struct.pack("<I", 14) + b"127.0.0.1:1234" + struct.pack("<IHH", 4, 0, 1)
+    yield "card", b"\0" + card
+
+
+def environment():
+    for number, text in enumerate(["90s", "30m", "2h", "250ms", "7", "none", "9223372036854775807h", "-1", "1.5s"]):
+        yield f"duration_{number}", b"\0" + text.encode()
+    for number, text in enumerate(["socket,store", "^env", "all, ^socket", ",,^,", "nobody"]):
+        yield f"subsystems_{number}", b"\1" + text.encode()
+    yield "name", b"\2PARLEY_TIMOUT"
+    for number, text in enumerate(["127.0.0.1:29500?rank=0&world_size=2", "[::1]:1?world_size=1&rank=0", ":1", "a:0",
+                                   "a:1?rank=9999999999", "a:1?rank", "host:29500?rank=1&colour=red"]):
+        yield f"method_{number}", b"\3\0\0" + text.encode()
+    yield "method_env", b"\3\0\0env://"
+    yield "variables", b"\4\0\0" + b"10.0.0.1\n29500\n1\n4\n1\n"
+    yield "variables_missing", b"\4\0\0" + b"10.0.0.1\n\n1\n"
+    yield "variables_bad", b"\4\0\0" + b"10.0.0.1\n65536\n-1\n0\nx\n"
+
+
+# A hello and a challenge with right magic and version, of process 1 for process 2 (or any), without a secret.
+HELLO = b"\x89PARLEYH" + struct.pack("<HBBII", 1, 2, 0, 1, 2) + bytes(52)
+CHALLENGE = b"\x89PARLEYC" + struct.pack("<HBB", 1, 0, 0) + bytes(36)
+
+
+def handshake_listener():
+    yield "untouched", b"\1"
+    yield "hello_changed", b"\1" + bytes(20) + b"\1"
+    yield "proof_changed", b"\1" + bytes(72) + b"\x80"
+    yield "hello", b"\0" + HELLO
+    yield "other_version", b"\0" + HELLO[:8] + b"\2" + HELLO[9:]
+    yield "http", b"\0GET / HTTP/1.1\r\n"
+
+
+def handshake_dialler():
+    yield "untouched", b"\1"
+    yield "challenge_changed", b"\1" + bytes(40) + b"\1"
+    yield "welcome_changed", b"\1" + bytes(48) + b"\5"
+    yield "proof_refused", b"\1" + bytes(48) + b"\3"
+    yield "challenge", b"\0" + CHALLENGE
+    yield "other_version", b"\0" + CHALLENGE[:8] + b"\2" + CHALLENGE[9:]
+    yield "tls", b"\0\x15\x03\x03\x00\x02\x02\x28"
+
+
+def main():
+    for target in (frame_stream, store_requests, store_replies, environment, handshake_listener, handshake_dialler):
+        folder = CORPUS / target.__name__
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in target():
+            (folder / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()
