@@ -29,7 +29,7 @@ std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
   if (!reader.finished() || cores->size() % sizeof(std::uint16_t) != 0) return std::nullopt;
   AddressCard card{*host, *host_id, *pid, *tcp_address, {}};
   card.cores.resize(cores->size() / sizeof(std::uint16_t));
-  std::memcpy(card.cores.data(), cores->data(), cores->size());
+  if (!card.cores.empty()) std::memcpy(card.cores.data(), cores->data(), cores->size());
   return card;
 }
 
