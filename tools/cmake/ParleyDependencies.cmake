@@ -11,7 +11,10 @@ add_library(parley_asio INTERFACE)
 target_include_directories(parley_asio SYSTEM INTERFACE "${PARLEY_ASIO_INCLUDE_DIR}")
 # Asio 1.22.1 detects aligned allocation by a macro of libstdc++ that is known only if a standard header was
 # included before, so that one file would allocate by operator new what another frees by free().
-target_compile_definitions(parley_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED ASIO_DISABLE_STD_ALIGNED_ALLOC)
+# The namespace has a name of its own in here: a program that links libparley.a may use another Asio, or this one with
+# other settings, and the linker would take one program's inline functions for the other's.
+target_compile_definitions(parley_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED ASIO_DISABLE_STD_ALIGNED_ALLOC
+  asio=parley_private_asio)
 # GCC warns that its thread sanitizer does not model the fences in Asio; Asio's mutexes order the same things.
 if(PARLEY_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(parley_asio INTERFACE -Wno-tsan)
