@@ -16,13 +16,13 @@ LAYERS = {
     "transport/engine": 3,
     "api/wireup": 4,
     "api/nccl": 5, "api/collective": 5,
-    "api": 6, "api/launch": 6,
+    "api": 6, "api/launch": 6, "api/asio": 6,
     "tools": 7, "bench": 7, "tests": 7, "api/examples": 7,
 }
 SIDEWAYS = {
     ("transport/socket", "transport/base"), ("transport/cuda", "transport/base"),
     ("transport/protocol", "transport/match"),
-    ("api/launch", "api"),
+    ("api/launch", "api"), ("api/asio", "api"),
     ("tests", "bench"), ("tests", "tools"),
 }
 
@@ -30,12 +30,15 @@ SIDEWAYS = {
 ONLY = {
     "transport/match": ({"transport/base", "transport/interface"}, "the matcher is a pure data structure"),
     "api/schedule": ({"transport/base"}, "a schedule is a pure function"),
+    "api/asio": ({"api", "tensor", "rendezvous", "transport/base"}, "an adapter uses what a user can"),
     "api/examples": ({"api", "tensor", "rendezvous", "transport/base"}, "an example includes what a user can"),
 }
 CONCRETE = {"transport/inproc", "transport/tcp", "transport/fault", "transport/shm", "transport/cuda_ipc"}
 
-# Headers of other projects, by the first part of the path, and who may include them; never a public header.
-ASIO = {"transport/socket", "transport/tcp", "rendezvous", "tests", "bench", "tools"}
+# Headers of other projects, by the first part of the path, and who may include them; a public header only in the
+# folders that are there to join Parley with such a project, and are included by nothing else.
+ADAPTERS = {"api/asio"}
+ASIO = {"api/asio", "transport/socket", "transport/tcp", "rendezvous", "tests", "bench", "tools"}
 CUDA = {"transport/cuda", "transport/cuda_ipc", "tensor", "api/nccl", "tests", "bench"}
 PROGRAMS = {"tools", "bench", "api/examples"}
 FOREIGN = {
@@ -69,6 +72,8 @@ def reason_against(source, target):
     """Why a file of module `source` may not include module `target`; None if it may."""
     if source == target:
         return None
+    if target in ADAPTERS and LAYERS[source] < 7:
+        return "an adapter is for those who use it"
     if target in CONCRETE and source in CONCRETE:
         return "transports never include each other"
     if target in CONCRETE and LAYERS[source] < 7 and source != "api/wireup":
@@ -128,7 +133,7 @@ def check_own(tree, path, line, name, target, findings):
 
 def check_foreign(path, line, name, findings):
     module, head = check_common.module_of(path), name.split("/")[0]
-    if check_common.is_public_header(path):
+    if check_common.is_public_header(path) and module not in ADAPTERS:
         if name not in STANDARD:
             findings.add(path, line, f"<{name}>: a public header needs the C++ standard library only")
     elif head in FOREIGN and module not in FOREIGN[head]:

@@ -40,12 +40,14 @@ function(parley_module folder)
     target_link_libraries(parley_${name}_headers INTERFACE parley_${dependency}_headers)
   endforeach()
 
+  list(TRANSFORM arg_PUBLIC_HEADERS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  set_property(GLOBAL APPEND PROPERTY PARLEY_PUBLIC_HEADERS ${arg_PUBLIC_HEADERS})
+  if(NOT arg_SOURCES)
+    return()
+  endif()
   add_library(parley_${name} OBJECT ${arg_SOURCES})
   set_target_properties(parley_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(parley_${name} PRIVATE parley_build_flags parley_${name}_headers ${arg_PRIVATE_LINK})
-
-  list(TRANSFORM arg_PUBLIC_HEADERS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
   set_property(GLOBAL APPEND PROPERTY PARLEY_MODULES ${name})
-  set_property(GLOBAL APPEND PROPERTY PARLEY_PUBLIC_HEADERS ${arg_PUBLIC_HEADERS})
 endfunction()
