@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Each header compiles alone; public ones as a user sees them: only <parley/...>, warnings as errors."""
+"""Each header compiles alone; public ones as a user sees them: only <parley/...>, warnings as errors, and fast."""
 
 import os
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import check_common
 
 COMMON = ["-std=c++20", "-fsyntax-only", "-x", "c++", "-Wall", "-Wextra", "-Werror"]
 PUBLIC = ["-Wpedantic", "-Wshadow", "-Wconversion", "-Wnon-virtual-dtor", "-Woverloaded-virtual"]
+# Processor time for a public header, with what it includes: far above what it takes, for slow machines.
+MAX_SECONDS = 20
 # As tools/cmake/ParleyDependencies.cmake says for Asio.
 PRIVATE = ["-DASIO_STANDALONE", "-DASIO_NO_DEPRECATED", "-Wno-unused-function"]
 
@@ -21,20 +24,27 @@ def name_for_include(path):
 
 
 def compile_alone(root, compiler, path, folders):
-    """The compiler's words about a file that includes nothing but this header; None if there are none."""
+    """What the compiler says about a file that includes nothing but this header, if anything, and its seconds."""
     public = check_common.is_public_header(path)
     command = [compiler, *COMMON, *(PUBLIC if public else PRIVATE), *(f"-I{root / folder}" for folder in folders)]
     if not public:
         command.append(f"-I{root}")
-    result = subprocess.run([*command, "-"], input=f"#include {name_for_include(path)}\n", text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return result.stdout or "the compiler failed silently" if result.returncode else None
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as output:
+        source.write(f"#include {name_for_include(path)}\n".encode())
+        source.seek(0)
+        process = subprocess.Popen([*command, "-"], stdin=source, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)  # what others do meanwhile counts for nothing
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        words = output.read().decode(errors="replace") or "the compiler failed silently"
+    return (words if process.returncode else None), usage.ru_utime + usage.ru_stime
 
 
 def main():
     parser = check_common.arguments(__doc__)
     parser.add_argument("--compiler", default="c++", help="for every header (default: c++)")
     parser.add_argument("--public-compiler", action="append", default=[], help="also for the public headers")
+    parser.add_argument("--max-seconds", type=float, default=MAX_SECONDS, help="of processor time for a public one")
     options = parser.parse_args()
     for compiler in [options.compiler, *options.public_compiler]:
         check_common.require(compiler, "g++ clang")
@@ -48,9 +58,16 @@ def main():
     findings = check_common.Findings()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         outputs = pool.map(lambda job: compile_alone(options.root, *job, folders), jobs)
-        for (compiler, path), output in zip(jobs, outputs):
+        slowest = {}
+        for (compiler, path), (output, seconds) in zip(jobs, outputs):
             if output:
                 findings.add(path, 1, f"does not compile alone with {compiler}\n{output}")
+            if check_common.is_public_header(path):
+                slowest[compiler] = max(slowest.get(compiler, (0, "")), (seconds, name_for_include(path)))
+                if seconds > options.max_seconds:
+                    findings.add(path, 1, f"takes {compiler} {seconds:.1f} s, at most {options.max_seconds:g} s")
+    for compiler, (seconds, name) in slowest.items():
+        print(f"slowest public header for {compiler}: {name}, {seconds:.2f} s of processor time")
     findings.exit("headers", len(headers))
 
 

@@ -58,6 +58,16 @@ class Layers(Check):
     def test_good_tree(self):
         self.assert_accepted("layers")
 
+    def test_adapter(self):
+        adapter = {"api/asio/include/parley/asio.h": "#pragma once\n\n#include <parley/init.h>\n#include <unistd.h>\n\n"
+                                                     "#include <asio/post.hpp>\n"}
+        self.assert_accepted("layers", adapter)
+        self.assert_found("layers", {**adapter, "api/include/parley/init.h": "#include <parley/asio.h>\n"},
+                          "api/include/parley/init.h:1:", "an adapter is for those who use it")
+        self.assert_found("layers", {"api/asio/include/parley/asio.h": '\n#include "api/wireup/world.h"\n',
+                                     "api/wireup/world.h": "#pragma once\n"},
+                          "asio.h:2:", "an adapter uses what a user can")
+
     def test_upwards(self):
         self.assert_found("layers", {"transport/base/status.cc": '\n#include "transport/tcp/link.h"\n'},
                           "transport/base/status.cc:2:", "only api/wireup names concrete transports")
@@ -126,6 +136,25 @@ class Layout(Check):
         self.assert_found("layout", {"transport/tcp/uplink.cc": ""}, "transport/tcp/uplink.cc:1:")
 
 
+class Errors(Check):
+    HEADER = "transport/base/include/parley/error.h"
+    CLASSES = "#pragma once\nclass PARLEY_API Error {};\nclass PARLEY_API LostError : public Error {};\n"
+    PAGE = "### `Error`\n\nThe base.\n\n### `LostError`\n\n*When*: lost. *Do*: find it. `PARLEY_HOST`\n"
+    TABLE = {"api/README.md": "| `PARLEY_HOST` |\n"}
+
+    def test_good_tree(self):
+        self.assert_accepted("errors", {self.HEADER: self.CLASSES, "api/ERRORS.md": self.PAGE, **self.TABLE})
+
+    def test_error_without_a_section(self):
+        self.assert_found("errors", {self.HEADER: self.CLASSES + "class PARLEY_API NewError : public Error {};\n",
+                                     "api/ERRORS.md": self.PAGE, **self.TABLE}, "error.h:4: NewError has no section")
+
+    def test_section_without_advice(self):
+        page = self.PAGE.replace("*Do*: find it.", "").replace("_HOST", "_HOTS")
+        self.assert_found("errors", {self.HEADER: self.CLASSES, "api/ERRORS.md": page, **self.TABLE},
+                          "api/ERRORS.md:5: LostError is not explained: *Do*", "PARLEY_HOTS is not in the table")
+
+
 class Headers(Check):
     def test_good_tree(self):
         self.assert_accepted("headers", {}, "--public-compiler", "clang++")
@@ -133,6 +162,9 @@ class Headers(Check):
     def test_header_that_leans_on_another(self):
         self.assert_found("headers", {"transport/shm/ring.h": "#pragma once\nstd::string name();\n"},
                           "transport/shm/ring.h:1: does not compile alone")
+
+    def test_slow_public_header(self):
+        self.assert_found("headers", {}, "error.h:1: takes", "at most 0.0001 s", arguments=("--max-seconds", "0.0001"))
 
     def test_only_clang_complains(self):
         self.assert_found("headers", {"api/include/parley/init.h": "#pragma once\n#ifdef __clang__\n#error no\n#endif\n"},

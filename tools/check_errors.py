@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Every error type of <parley/error.h> is explained in api/ERRORS.md: when it comes and what to do about it."""
+
+import re
+from pathlib import Path
+
+import check_common
+
+HEADER = Path("transport/base/include/parley/error.h")
+PAGE = Path("api/ERRORS.md")
+CLASS = re.compile(r"^class (?:PARLEY_API )?(\w+)(?: :|\s*\{)", re.MULTILINE)
+HEADING = re.compile(r"^### `(\w+)`$", re.MULTILINE)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def sections(page):
+    """Name, line and text of each type's section."""
+    headings = list(HEADING.finditer(page))
+    for heading in headings:
+        rest = page[heading.end():]
+        end = re.search(r"^##", rest, re.MULTILINE)
+        yield heading[1], line_of(page, heading.start()), rest[:end.start() if end else None]
+
+
+def main():
+    root = check_common.arguments(__doc__).parse_args().root
+    findings = check_common.Findings()
+    header, page = (root / HEADER).read_text(), (root / PAGE).read_text()
+    variables = set(re.findall(r"PARLEY_[A-Z_]*[A-Z]", (root / "api/README.md").read_text()))
+    explained = set()
+    for name, line, text in sections(page):
+        explained.add(name)
+        for part in ("*When*", "*Do*") if name != "Error" else ():
+            if part not in text:
+                findings.add(PAGE, line, f"{name} is not explained: {part} is missing")
+        for variable in sorted(set(re.findall(r"PARLEY_[A-Z_]*[A-Z]", text)) - variables):
+            findings.add(PAGE, line, f"{variable} is not in the table of api/README.md")
+        if not re.search(rf"^class (PARLEY_API )?{name}\b", header, re.MULTILINE):
+            findings.add(PAGE, line, f"{name} is no class of {HEADER}")
+    for match in CLASS.finditer(header):
+        if match[1] not in explained:
+            findings.add(HEADER, line_of(header, match.start()), f"{match[1]} has no section in {PAGE}")
+    findings.exit("errors", len(explained))
+
+
+if __name__ == "__main__":
+    main()
