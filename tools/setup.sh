@@ -5,6 +5,7 @@ parley_build_packages=(
   g++ cmake ninja-build pkg-config python3
   libasio-dev libssl-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
 )
+parley_test_packages=(iproute2)
 parley_check_packages=(clang clang-format git)
 parley_fuzz_packages=(clang libclang-rt-14-dev)
 
@@ -15,6 +16,7 @@ parley_is_installed() {
   local package=$1 command=$1
   case $package in
     ninja-build) command=ninja ;;
+    iproute2) command=ip ;;
     lib* | *-dev) command= ;;
   esac
   if [[ -n $command ]] && command -v "$command" >/dev/null; then return 0; fi

@@ -102,15 +102,15 @@ std::optional<std::string> choose_address(const InterfaceFilter& filter,
                                           const std::vector<InterfaceAddress>& addresses,
                                           std::string_view route) {
   const std::size_t family = route.empty() ? 4 : bytes_of(route).size;
-  using Rank = std::tuple<bool, bool, bool, bool, std::size_t>;  // the smallest is the best
+  using Rank = std::tuple<bool, bool, bool, bool, bool, std::size_t>;  // the smallest is the best
   std::optional<Rank> best;
   std::optional<std::string> chosen;
   for (const InterfaceAddress& candidate : addresses) {
     const Bytes address = bytes_of(candidate.address);
     const auto place = filter.place_of(candidate);
     if (!candidate.up || address.size == 0 || !place) continue;
-    const Rank rank(candidate.loopback, candidate.address != route, address.size != family,
-                    is_link_local(address), *place);
+    const Rank rank(candidate.loopback, !candidate.running, candidate.address != route,
+                    address.size != family, is_link_local(address), *place);
     if (best && *best <= rank) continue;
     best = rank;
     chosen = candidate.address;
@@ -129,7 +129,10 @@ std::string list_interfaces(const std::vector<InterfaceAddress>& addresses) {
       if (other.interface == first.interface && !other.address.empty())
         own += (own.empty() ? " " : " and ") + other.address;
     if (own.empty()) own = " (no address)";
-    text += (text.empty() ? "" : "; ") + first.interface + own + (first.up ? "" : " (down)");
+    text += (text.empty() ? "" : "; ") + first.interface + own +
+            (!first.up       ? " (down)"
+             : first.running ? ""
+                             : " (no carrier)");
   }
   return text.empty() ? "no interface" : text;
 }

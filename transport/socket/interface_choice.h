@@ -15,6 +15,7 @@ struct InterfaceAddress {
   std::string address;  // numeric: "10.0.0.1", "fe80::1%eth0"; empty: the interface has none
   bool up = true;
   bool loopback = false;
+  bool running = true;  // the cable is plugged in; the kernel may take a moment to notice
 };
 
 // What PARLEY_SOCKET_IFNAME says about interfaces: NCCL's grammar, and networks.
@@ -54,14 +55,14 @@ class InterfaceFilter {
 };
 
 // The address to listen on: of those that the filter includes on interfaces that are up, the best by, in this
-// order: no loopback address; `route`, the address that packets to the store would carry (may be empty); its
-// family, IPv4 if it is empty; no link-local address; the place in the list; the order of the interfaces.
-// Nothing when none is included.
+// order: no loopback address; an interface that runs; `route`, the address that packets to the store would
+// carry (may be empty); its family, IPv4 if it is empty; no link-local address; the place in the list; the
+// order of the interfaces. Nothing when none is included.
 std::optional<std::string> choose_address(const InterfaceFilter& filter,
                                           const std::vector<InterfaceAddress>& addresses,
                                           std::string_view route);
 
-// "lo 127.0.0.1 and ::1; eth0 10.0.0.1; eth1 (down)"
+// "lo 127.0.0.1 and ::1; eth0 10.0.0.1; eth1 (no address) (down)"
 std::string list_interfaces(const std::vector<InterfaceAddress>& addresses);
 
 }  // namespace parley::socket

@@ -61,9 +61,9 @@ std::vector<InterfaceAddress> network_addresses() {
   std::vector<InterfaceAddress> addresses;
   std::vector<InterfaceAddress> without;
   for (const ifaddrs* entry = head; entry != nullptr; entry = entry->ifa_next) {
-    constexpr unsigned working = IFF_UP | IFF_RUNNING;
-    InterfaceAddress found{entry->ifa_name, numeric(entry->ifa_addr), (entry->ifa_flags & working) == working,
-                           (entry->ifa_flags & IFF_LOOPBACK) != 0};
+    const auto has = [flags = entry->ifa_flags](unsigned flag) { return (flags & flag) != 0; };
+    InterfaceAddress found{entry->ifa_name, numeric(entry->ifa_addr), has(IFF_UP), has(IFF_LOOPBACK),
+                           has(IFF_RUNNING)};
     (found.address.empty() ? without : addresses).push_back(std::move(found));
   }
   // Each interface has an entry of its own beside those of its addresses; it says more only if there are

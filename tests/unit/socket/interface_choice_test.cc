@@ -113,6 +113,15 @@ TEST(ChooseAddress, AnInterfaceThatIsDownOrHasNoAddressIsNoChoice) {
   EXPECT_EQ(chosen("none"), "nothing");
 }
 
+TEST(ChooseAddress, AnInterfaceWithoutCarrierIsTheLastChoiceButOne) {
+  const Addresses unplugged{{"lo", "127.0.0.1", true, true}, {"eth0", "10.0.0.5", true, false, false}};
+  EXPECT_EQ(choose_address(filter("^docker"), unplugged, ""), "10.0.0.5");
+  Addresses both = unplugged;
+  both.push_back({"eth1", "10.1.0.5"});
+  EXPECT_EQ(choose_address(filter("eth"), both, "10.0.0.5"), "10.1.0.5");
+  EXPECT_EQ(list_interfaces(unplugged), "lo 127.0.0.1; eth0 10.0.0.5 (no carrier)");
+}
+
 TEST(ListInterfaces, NamesAllWithTheirAddresses) {
   EXPECT_EQ(list_interfaces(host),
             "lo 127.0.0.1 and ::1; eth0 10.0.0.5 and fd00::5 and fe80::5%eth0; eth1 192.168.7.5; eth10 "
