@@ -45,3 +45,5 @@ file(RELATIVE_PATH parley_prefix_from_pc "/prefix/${parley_pc_dir}" "/prefix")
 string(REGEX REPLACE "/$" "" parley_prefix_from_pc "${parley_prefix_from_pc}")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/parley.pc.in" "${PROJECT_BINARY_DIR}/package/parley.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/parley.pc" DESTINATION "${parley_pc_dir}")
+
+include(ParleyContract)
