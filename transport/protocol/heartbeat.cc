@@ -21,7 +21,7 @@ namespace {
 constexpr auto ping_after = std::chrono::milliseconds(500);
 constexpr auto suspicion_after = seconds(5);
 // As long as a network may be interrupted. Retransmissions come after 0.2, 0.6, 1.4 and 3 s.
-constexpr auto longest_silence = seconds(5);
+constexpr auto longest_silence = std::chrono::milliseconds(4500);
 // A longer pause between two looks was ours: we were stopped, or nobody has waited meanwhile.
 constexpr auto longest_pause = seconds(1);
 

@@ -115,7 +115,7 @@ TEST_F(Heartbeat, ASilentHostTakesItsProcessWithIt) {
   link_.silent_for = 4s;
   pass(1s);
   EXPECT_FALSE(link_.closed);
-  link_.silent_for = 5s;
+  link_.silent_for = 4500ms;
   pass(100ms);
   ASSERT_TRUE(link_.closed);
   messenger_.on_closed(link_, Code::closed);
