@@ -13,7 +13,7 @@ namespace parley::rendezvous {
 
 base::Result<base::UniqueFd> dial_store(const TcpStoreOptions& options) {
   const auto deadline = base::Deadline::after(options.timeout);
-  const socket::Credentials credentials{.secret = socket::resolve_secret(options.secret), .job = {}};
+  const socket::Credentials credentials = socket::resolve_credentials(options.secret);
   std::optional<base::Result<base::UniqueFd>> outcome;
   socket::Reactor reactor;  // of this call alone: the client needs none afterwards
   socket::dial(reactor, {options.host, options.port}, {.purpose = socket::Purpose::store}, credentials,

@@ -54,7 +54,7 @@ void StoreServer::count_clients() {
 void StoreServer::listen(const TcpStoreOptions& options) try {
   const socket::ListenerOptions where{
       .host = options.host, .port = options.port, .purpose = socket::Purpose::store};
-  listener_.emplace(reactor_, where, socket::Credentials{socket::resolve_secret(options.secret), {}},
+  listener_.emplace(reactor_, where, socket::resolve_credentials(options.secret),
                     [this](base::UniqueFd socket, const socket::Identity&) { accept(std::move(socket)); });
   port_ = listener_->port();
 } catch (const SystemError& error) {

@@ -139,7 +139,8 @@ void Supervisor::start_ranks() {
 void Supervisor::serve_store() {
   started_ = base::Clock::now();
   layout_ = {0, job_.ranks};
-  secret_ = job_.nodes ? job_.nodes->secret : socket::make_secret();
+  // The ranks find the file's variable, too, and it wins over what the launcher makes.
+  secret_ = job_.nodes ? job_.nodes->secret : socket::secret_of_file().value_or(socket::make_secret());
   if (!has_rank0_) return;
   TcpStoreOptions options;
   options.host = job_.nodes ? job_.nodes->host : loopback;

@@ -128,7 +128,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   }
   transport::TcpOptions tcp;
   tcp.self = static_cast<transport::PeerId>(world->rank);
-  tcp.credentials.secret = socket::resolve_secret(options.secret);
+  tcp.credentials = socket::resolve_credentials(options.secret);
   open_store(*world, options, tcp.credentials.secret, deadline);
   tcp.host = choose_host(options);
   RollCall roll_call(*world->store, world->rank, world->size, deadline);

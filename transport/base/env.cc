@@ -26,6 +26,8 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_DEBUG_SUBSYS",
                   "subsystems that log: socket,store for these, ^env for all but this one"},
     KnownVariable{"PARLEY_SECRET", "proof that processes belong to one job; the launcher makes one"},
+    KnownVariable{"PARLEY_SECRET_FILE", "private file that holds the secret; wins over PARLEY_SECRET"},
+    KnownVariable{"PARLEY_AUTH", "off: connections prove nothing and whoever comes is let in; default on"},
     KnownVariable{"PARLEY_STORE", "launcher: the store at MASTER_ADDR is served already"},
     KnownVariable{"PARLEY_HOST", "address or name of this host to listen on and to advertise"},
     KnownVariable{"PARLEY_FULL_MESH_LIMIT",

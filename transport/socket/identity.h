@@ -23,6 +23,7 @@ struct Credentials {
 
   std::string secret;
   JobId job{};
+  bool authenticate = true;  // false: nothing is proved, and whoever proves something is refused
 };
 
 // Who dials whom, told and proved in the handshake.

@@ -16,6 +16,10 @@ namespace parley::socket {
 
 // Tells secrets apart without telling them; told to strangers.
 using KeyId = std::array<std::byte, 4>;
+// Told by those who prove nothing: a build without OpenSSL, and PARLEY_AUTH=off.
+inline constexpr KeyId no_openssl_id{};
+inline constexpr KeyId no_authentication_id{std::byte{0xff}, std::byte{0xff}, std::byte{0xff},
+                                            std::byte{0xff}};
 
 // What a process needs of its credentials once the secret itself is no longer needed: a key derived from it,
 // the key's public id, and the job. Wipes itself on destruction.
@@ -30,6 +34,8 @@ class JobKey {
 
   [[nodiscard]] const KeyId& id() const noexcept { return id_; }
   [[nodiscard]] const JobId& job() const noexcept { return job_; }
+  // False: its proofs are zeros, which everybody can make.
+  [[nodiscard]] bool authenticates() const noexcept { return authenticates_; }
 
   // The proof over role and parts, in this order. Each caller uses parts of fixed sizes, so that the bytes
   // have one reading only. At most 256 bytes in all; nothing when there are more or the library fails.
@@ -42,6 +48,7 @@ class JobKey {
   Key key_{};
   KeyId id_{};
   JobId job_{};
+  bool authenticates_ = true;
 };
 
 }  // namespace parley::socket

@@ -31,7 +31,8 @@ class Listener {
   // close-on-exec, and has TCP_NODELAY. Must not throw, nor destroy the listener.
   using Handler = std::function<void(base::UniqueFd socket, const Identity& identity)>;
 
-  // Resolves a name before it returns. Throws parley::SystemError naming address, port and reason.
+  // Resolves a name before it returns. Throws parley::SystemError naming address, port and reason; also for a
+  // wildcard address without authentication, which is warned about once on any other.
   Listener(Reactor& reactor, const ListenerOptions& options, Credentials credentials, Handler handler);
   ~Listener();
   Listener(const Listener&) = delete;

@@ -19,10 +19,16 @@ std::string name(ProcessNumber process) {
 }
 
 bool without_openssl(const KeyId& id) {
-  return id == KeyId{};
+  return id == no_openssl_id;
 }
 
 std::string explain_keys(const Facts& dialler, const Facts& listener) {
+  const bool off_at_dialler = dialler.key_id == no_authentication_id;
+  if (off_at_dialler || listener.key_id == no_authentication_id)
+    return concat("authentication is off (PARLEY_AUTH=off) at the ", off_at_dialler ? "dialler" : "listener",
+                  " and on at the ", off_at_dialler ? "listener" : "dialler", ", whose key id is ",
+                  to_hex(off_at_dialler ? listener.key_id : dialler.key_id),
+                  ": set PARLEY_AUTH to the same in both");
   if (without_openssl(dialler.key_id) || without_openssl(listener.key_id))
     return concat("the ", without_openssl(dialler.key_id) ? "dialler" : "listener",
                   " was built without OpenSSL and cannot prove to know the secret: build both with it");

@@ -8,6 +8,7 @@
 #include "transport/base/env.h"
 #include "transport/base/log.h"
 #include "transport/socket/cookie_file.h"
+#include "transport/socket/private_file.h"
 #include "transport/socket/random.h"
 #include "transport/socket/refusal.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 // Who records a handshake can try secrets at leisure; 16 random characters are out of reach.
 constexpr std::size_t unguessable_length = 16;
+constexpr std::size_t longest_secret_file = 4096;
 
 void warn_if_short(const std::string& secret) {
   static std::atomic<bool> warned{false};
@@ -32,12 +34,35 @@ std::string make_secret() {
   return to_hex(bytes);
 }
 
+std::optional<std::string> secret_of_file() {
+  const auto path = base::env_string("PARLEY_SECRET_FILE");
+  if (!path) return std::nullopt;
+  const PrivateFile file{.path = *path, .what = "the secret file", .way_out = "or unset PARLEY_SECRET_FILE"};
+  auto secret = read_private_file(file, longest_secret_file);
+  if (!secret) fail(file, "there is no such file");
+  if (secret->ends_with('\n')) secret->pop_back();
+  if (secret->ends_with('\r')) secret->pop_back();
+  if (secret->empty()) fail(file, "it is empty");
+  return secret;
+}
+
 std::string resolve_secret(const std::string& explicit_secret) {
   std::string secret = explicit_secret;
+  if (secret.empty()) secret = secret_of_file().value_or("");
   if (secret.empty()) secret = base::env_string("PARLEY_SECRET").value_or("");
   if (secret.empty()) return read_or_make_cookie(cookie_path());
   warn_if_short(secret);
   return secret;
+}
+
+Credentials resolve_credentials(const std::string& explicit_secret) {
+  Credentials credentials;
+  const std::string setting = base::env_string("PARLEY_AUTH").value_or("on");
+  if (setting != "on" && setting != "off")
+    throw UsageError(base::concat("PARLEY_AUTH=", setting, " is neither on nor off"));
+  credentials.authenticate = setting == "on";
+  if (credentials.authenticate) credentials.secret = resolve_secret(explicit_secret);
+  return credentials;
 }
 
 }  // namespace parley::socket

@@ -1,17 +1,31 @@
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "transport/socket/identity.h"
 
 namespace parley::socket {
 
-// Thread-safety: both may be called from any thread while nobody changes the environment.
+// Thread-safety: all may be called from any thread while nobody changes the environment.
 
 // 32 random bytes as 64 hexadecimal digits. Throws parley::SystemError when the kernel gives none.
 std::string make_secret();
 
-// The job's secret: `explicit_secret` if not empty, else PARLEY_SECRET, else the user's cookie file
-// ($XDG_CONFIG_HOME or ~/.config)/parley/cookie, made at first use with mode 0600 and refused (SystemError)
-// when others can read it. Never logged. Warns once about a secret that is short enough to be guessed.
+// What the file named by PARLEY_SECRET_FILE holds, without a newline at its end; nothing when the variable is
+// not set. Throws parley::SystemError when the file is missing, empty or longer than 4096 bytes, belongs to
+// another user, or may be read or written by others.
+std::optional<std::string> secret_of_file();
+
+// The job's secret: `explicit_secret` if not empty, else that of PARLEY_SECRET_FILE, else PARLEY_SECRET (by
+// which a launcher passes on the one it made), else the user's cookie file ($XDG_CONFIG_HOME or ~/.config)
+// /parley/cookie, made at first use with mode 0600 and refused (SystemError) when others can read it. Never
+// logged. Warns once about a secret that is short enough to be guessed.
 std::string resolve_secret(const std::string& explicit_secret);
+
+// What this process proves in its handshakes, but for the job: the secret above, or nothing at all when
+// PARLEY_AUTH=off, which wins over every secret. Throws parley::UsageError when PARLEY_AUTH is neither on nor
+// off.
+Credentials resolve_credentials(const std::string& explicit_secret);
 
 }  // namespace parley::socket

@@ -24,7 +24,7 @@ struct InitOptions {
   // the address of the route to the store's host. Where a store of the program's own class keeps its keys is
   // unknown: with one, and more than one rank, either must be set (else UsageError).
   std::string host = {};
-  // Proof that the ranks belong together. Empty: PARLEY_SECRET, else the user's cookie file.
+  // Proof that the ranks belong together. Empty: see "Secrets" in api/README.md.
   std::string secret = {};
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;  // of operations: PARLEY_TIMEOUT, 30 min
   std::optional<std::chrono::nanoseconds> init_timeout = std::nullopt;  // PARLEY_INIT_TIMEOUT, 5 min

@@ -85,7 +85,7 @@ PARLEY_API std::shared_ptr<Store> make_memory_store();
 struct TcpStoreOptions {
   std::string host = "127.0.0.1";  // server: the address to bind; client: whom to connect to
   std::uint16_t port = 0;          // server: 0 picks a free one
-  // Proof that both ends belong to the same job. Empty: the user's cookie (see api/README.md, "Secrets").
+  // Proof that both ends belong to the same job. Empty: see "Secrets" in api/README.md.
   std::string secret = {};
   std::chrono::nanoseconds timeout = std::chrono::minutes(5);  // of connecting, and the store's default
 };

@@ -30,11 +30,11 @@ class Secret : public ::testing::Test {
     std::string pattern = ::testing::TempDir() + "parley_secret_XXXXXX";
     folder_ = mkdtemp(pattern.data());
     setenv("XDG_CONFIG_HOME", folder_.c_str(), 1);
-    unsetenv("PARLEY_SECRET");
+    forget_settings();
   }
   ~Secret() override {
     unsetenv("XDG_CONFIG_HOME");
-    unsetenv("PARLEY_SECRET");
+    forget_settings();
     fs::remove_all(folder_);
   }
   fs::path cookie() const { return folder_ / "parley" / "cookie"; }
@@ -47,6 +47,27 @@ class Secret : public ::testing::Test {
     struct stat facts {};
     EXPECT_EQ(stat(path.c_str(), &facts), 0);
     return facts.st_mode & 07777;
+  }
+  static void forget_settings() {
+    for (const char* name : {"PARLEY_SECRET", "PARLEY_SECRET_FILE", "PARLEY_AUTH"}) unsetenv(name);
+  }
+  // Writes what PARLEY_SECRET_FILE names.
+  void write_secret_file(const std::string& text, mode_t mode = 0600) const {
+    std::ofstream(secret_file()) << text;
+    ASSERT_EQ(chmod(secret_file().c_str(), mode), 0);
+    setenv("PARLEY_SECRET_FILE", secret_file().c_str(), 1);
+  }
+  fs::path secret_file() const { return folder_ / "secret"; }
+  void expect_secret_file_refused(const std::string& why) const {
+    try {
+      resolve_secret("");
+      FAIL() << "accepted";
+    } catch (const SystemError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find(secret_file().string()), std::string::npos) << text;
+      EXPECT_NE(text.find("PARLEY_SECRET_FILE"), std::string::npos) << text;
+      EXPECT_NE(text.find(why), std::string::npos) << text;
+    }
   }
   // Expects a SystemError that names the file, the way out and `why`.
   void expect_refused(const std::string& why) const {
@@ -78,12 +99,15 @@ TEST_F(Secret, MadeSecretsAre64HexadecimalDigitsAndDiffer) {
   EXPECT_EQ(made.size(), 100u);
 }
 
-TEST_F(Secret, ExplicitBeatsEnvironmentBeatsCookie) {
+TEST_F(Secret, ExplicitBeatsFileBeatsEnvironmentBeatsCookie) {
   const auto cookie_secret = resolve_secret("");
   EXPECT_TRUE(is_secret(cookie_secret));
   setenv("PARLEY_SECRET", "a secret from the environment", 1);
   EXPECT_EQ(resolve_secret(""), "a secret from the environment");
+  write_secret_file("a secret from a file");
+  EXPECT_EQ(resolve_secret(""), "a secret from a file");
   EXPECT_EQ(resolve_secret("a secret from the caller"), "a secret from the caller");
+  unsetenv("PARLEY_SECRET_FILE");
   setenv("PARLEY_SECRET", "", 1);
   EXPECT_EQ(resolve_secret(""), cookie_secret);
 }
@@ -118,11 +142,13 @@ TEST_F(Secret, ACookieThatOthersCanReadIsRefused) {
 }
 
 TEST_F(Secret, ADamagedCookieIsRefused) {
-  for (const std::string& text : {std::string(), std::string(63, 'a'), std::string(66, 'a'),
-                                  std::string(64, 'x'), std::string(100'000, 'a')}) {
+  for (const std::string& text :
+       {std::string(), std::string(63, 'a'), std::string(66, 'a'), std::string(64, 'x')}) {
     write_cookie(text);
     expect_refused("damaged");
   }
+  write_cookie(std::string(100'000, 'a'));
+  expect_refused("more than");
 }
 
 TEST_F(Secret, ALinkAFolderAndAPipeAreRefused) {
@@ -157,6 +183,83 @@ TEST_F(Secret, AllWhoStartTogetherGetOneCookie) {
     const auto files = fs::directory_iterator(cookie().parent_path());
     ASSERT_EQ(std::distance(begin(files), end(files)), 1);
   }
+}
+
+TEST_F(Secret, OneNewlineAtTheEndOfTheFileDoesNotCount) {
+  const std::string text = "a secret with spaces\nand two lines";
+  for (const char* end : {"", "\n", "\r\n"}) {
+    write_secret_file(text + end);
+    EXPECT_EQ(resolve_secret(""), text);
+  }
+  write_secret_file(text + "\n\n");
+  EXPECT_EQ(resolve_secret(""), text + "\n");
+  const std::string longest(4096, 's');
+  write_secret_file(longest);
+  EXPECT_EQ(resolve_secret(""), longest);
+}
+
+TEST_F(Secret, ASecretFileThatOthersCanReadIsRefused) {
+  setenv("PARLEY_SECRET", "a secret that must not be used instead", 1);
+  for (const mode_t mode : {0640, 0604, 0620, 0602, 0610, 0601}) {
+    write_secret_file("a secret from a file", mode);
+    expect_secret_file_refused("others may read it");
+  }
+  write_secret_file("a secret from a file", 0400);
+  EXPECT_EQ(resolve_secret(""), "a secret from a file");
+}
+
+TEST_F(Secret, ASecretFileOfAnotherUserIsRefused) {
+  if (geteuid() == 0) {
+    write_secret_file("a secret from a file");
+    ASSERT_EQ(chown(secret_file().c_str(), 1, 1), 0);
+    expect_secret_file_refused("it belongs to user 1, not to 0");
+  } else {
+    setenv("PARLEY_SECRET_FILE", "/etc/passwd", 1);  // root's
+    EXPECT_THROW(resolve_secret(""), SystemError);
+  }
+}
+
+TEST_F(Secret, AnUnusableSecretFileIsAnErrorAndNothingElseIsTaken) {
+  setenv("PARLEY_SECRET", "a secret that must not be used instead", 1);
+  setenv("PARLEY_SECRET_FILE", secret_file().c_str(), 1);
+  expect_secret_file_refused("there is no such file");
+  for (const char* nothing : {"", "\n", "\r\n"}) {
+    write_secret_file(nothing);
+    expect_secret_file_refused("it is empty");
+  }
+  write_secret_file(std::string(4097, 's'));
+  expect_secret_file_refused("more than 4096 bytes");
+  fs::remove(secret_file());
+  fs::create_directory(secret_file());
+  expect_secret_file_refused("not a regular file");
+  fs::remove(secret_file());
+  ASSERT_EQ(mkfifo(secret_file().c_str(), 0600), 0);
+  expect_secret_file_refused("not a regular file");
+}
+
+TEST_F(Secret, ALinkToAPrivateFileIsFollowed) {
+  std::ofstream(folder_ / "elsewhere") << "a secret elsewhere";
+  fs::create_symlink(folder_ / "elsewhere", secret_file());
+  setenv("PARLEY_SECRET_FILE", secret_file().c_str(), 1);
+  ASSERT_EQ(chmod((folder_ / "elsewhere").c_str(), 0644), 0);
+  expect_secret_file_refused("others may read it");
+  ASSERT_EQ(chmod((folder_ / "elsewhere").c_str(), 0600), 0);
+  EXPECT_EQ(resolve_secret(""), "a secret elsewhere");
+}
+
+TEST_F(Secret, AuthenticationIsOnUnlessSwitchedOffInTheseWords) {
+  EXPECT_TRUE(resolve_credentials("a secret from the caller").authenticate);
+  setenv("PARLEY_AUTH", "on", 1);
+  EXPECT_TRUE(resolve_credentials("a secret from the caller").authenticate);
+  for (const char* text : {"0", "no", "OFF", "false", "off-"}) {
+    setenv("PARLEY_AUTH", text, 1);
+    EXPECT_THROW(resolve_credentials("a secret from the caller"), UsageError) << text;
+  }
+  setenv("PARLEY_AUTH", "off", 1);
+  const auto credentials = resolve_credentials("a secret from the caller");
+  EXPECT_FALSE(credentials.authenticate);
+  EXPECT_TRUE(credentials.secret.empty());
+  EXPECT_FALSE(fs::exists(cookie())) << "no cookie is made";
 }
 
 TEST_F(Secret, AShortSecretIsWarnedAboutOnceAndNeverShown) {
