@@ -90,7 +90,10 @@ Listener::Impl::Next Listener::Impl::after_error(int error) {
   switch (error) {
     case EAGAIN: return Next::wait;
     case EMFILE:
-    case ENFILE: return turn_away();
+    case ENFILE:
+      if (strangers_.empty()) return turn_away();
+      displace_oldest();
+      return Next::accept;
     case ENOBUFS:
     case ENOMEM: return Next::pause;
     case EBADF:
@@ -136,12 +139,7 @@ void Listener::Impl::admit(base::UniqueFd fd) try {
   const auto stranger = std::make_shared<Stranger>(
       context, std::move(socket), ListenerHandshake({options.purpose, options.self}, key, nonce));
 
-  if (strangers_.size() == max_strangers) {
-    const auto oldest = strangers_.front();
-    strangers_.erase(strangers_.begin());
-    oldest->close();
-    report(*oldest, Stranger::End::displaced);
-  }
+  if (strangers_.size() == max_strangers) displace_oldest();
   strangers_.push_back(stranger);
   // A plain pointer: close() takes the strangers along.
   stranger->start(base::Deadline::after(options.handshake_timeout),
@@ -151,6 +149,13 @@ void Listener::Impl::admit(base::UniqueFd fd) try {
   long more = 0;
   if (resource_lines_.admit(more))
     PARLEY_LOG(warn, "socket", "listener ", to_text(bound), " dropped a connection: ", error.what());
+}
+
+void Listener::Impl::displace_oldest() {
+  const auto oldest = strangers_.front();
+  strangers_.erase(strangers_.begin());
+  oldest->close();
+  report(*oldest, Stranger::End::displaced);
 }
 
 void Listener::Impl::finished(const std::shared_ptr<Stranger>& stranger, Stranger::End how) {

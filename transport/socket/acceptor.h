@@ -47,6 +47,8 @@ struct Listener::Impl : std::enable_shared_from_this<Listener::Impl> {
   Next turn_away();
   void pause();
 
+  // REQUIRES: there is a stranger.
+  void displace_oldest();
   void admit(base::UniqueFd fd);
   void finished(const std::shared_ptr<Stranger>& stranger, Stranger::End how);
   void report(const Stranger& stranger, Stranger::End how);

@@ -1,0 +1,242 @@
+// What those who do not belong to a running job can do to it: nothing that anybody notices.
+
+#include <gtest/gtest.h>
+#include <parley/log.h>
+#include <parley/parley.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/multiprocess/strangers/crowd.h"
+#include "tests/multiprocess/strangers/process_use.h"
+#include "tests/multiprocess/support/await.h"
+#include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_page.h"
+#include "transport/socket/dial.h"
+#include "transport/socket/listener.h"
+
+namespace parley::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::size_t strangers() {
+  return long_tests() ? 10'000 : 1'000;
+}
+
+// Sanitizers keep what was freed.
+std::size_t memory_limit() {
+  return (std::size_t{8} << 20) * (slowness() == 1 ? 1 : 32);
+}
+
+std::uint16_t store_port() {
+  return static_cast<std::uint16_t>(std::stoi(std::getenv("MASTER_PORT")));
+}
+
+double p99_us(std::vector<double>& samples) {
+  const auto at = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * 99 / 100);
+  std::nth_element(samples.begin(), at, samples.end());
+  return *at;
+}
+
+// That a process which strangers visit grows by less than the limit and gets its descriptors back.
+class Watch {
+ public:
+  explicit Watch(pid_t pid) : pid_(pid), memory_(memory_of(pid)), descriptors_(descriptors_of(pid)) {}
+
+  void expect_as_before() const {
+    await([&] { return descriptors_of(pid_) <= descriptors_; }, "the descriptors return");
+    const std::size_t now = memory_of(pid_);
+    const std::size_t growth = now > memory_ ? now - memory_ : 0;
+    std::printf("memory grew by %zu KiB, %zu descriptors\n", growth / 1024, descriptors_);
+    std::fflush(stdout);
+    expect(growth < memory_limit(), "grown by " + std::to_string(growth) + " bytes");
+  }
+
+ private:
+  pid_t pid_;
+  std::size_t memory_, descriptors_;
+};
+
+struct Stage {
+  std::atomic<bool> begun;
+  std::atomic<bool> over;
+  std::atomic<int> port;
+  std::atomic<int> pid;
+};
+
+// Rank 0 measures the time of an exchange with rank 1 before and while rank 2 sends strangers to the store.
+std::vector<double> exchange_until(ProcessGroup& world, std::size_t least, const std::atomic<bool>& over) {
+  std::vector<double> samples;
+  while (samples.size() < least || !over) {
+    const auto begin = now();
+    world.send(1, 1);
+    world.recv<int>(1);
+    samples.push_back(in_ms(now() - begin) * 1000);
+  }
+  return samples;
+}
+
+void measure(ProcessGroup& world, Stage& stage) {
+  const std::atomic<bool> at_once{true};
+  exchange_until(world, 200, at_once);
+  auto before = exchange_until(world, 5000, at_once);
+  stage.begun = true;
+  auto during = exchange_until(world, 1000, stage.over);
+  world.send(0, 1);
+  const double quiet = p99_us(before), disturbed = p99_us(during);
+  std::printf("p99 of an exchange: %.1f us alone, %.1f us among strangers\n", quiet, disturbed);
+  std::fflush(stdout);
+  if (long_tests()) expect(disturbed < quiet * 1.1, "p99 changes by less than 10 %");
+}
+
+// The store is kept by the test's own process, which counts its lines.
+TEST(Strangers, AtTheStoreOfARunningJobChangeNothing) {
+  const SharedPage<Stage> stage;
+  int lines = 0;
+  set_log_level(LogLevel::info);
+  set_log_sink([&](const LogRecord& record) {
+    if (record.subsystem == "socket") ++lines;
+  });
+  const auto begin = now();
+  const int code = run_ranks(3, [&](int rank, int) {
+    ProcessGroup world = init();
+    if (rank == 0) {
+      measure(world, *stage);
+    } else if (rank == 1) {
+      while (world.recv<int>(0) != 0) world.send(1, 0);
+    } else {
+      await([&] { return stage->begun.load(); }, "rank 0's first measurement");
+      Crowd(store_port()).visit(100);
+      std::this_thread::sleep_for(100ms);  // the store's memory settles
+      const Watch store(getppid());
+      Crowd(store_port()).visit(strangers());
+      store.expect_as_before();
+      stage->over = true;
+    }
+    world.barrier();
+  });
+  const double seconds = in_ms(now() - begin) / 1000;
+  set_log_sink({});
+  set_log_level(LogLevel::warn);
+  EXPECT_EQ(code, 0);
+  EXPECT_GE(lines, 1);
+  EXPECT_LE(lines, seconds + 2) << "more than a line a second";
+}
+
+socket::Credentials credentials() {
+  socket::Credentials made;
+  made.secret = "the secret of the strangers' test";
+  return made;
+}
+
+// A data listener that stays open, in a process of its own.
+void serve(Stage& stage) {
+  socket::Reactor reactor;
+  socket::ListenerOptions options;
+  options.self = 0;
+  const socket::Listener listener(reactor, options, credentials(), [](auto&&...) {});
+  stage.pid = getpid();
+  stage.port = listener.port();
+  while (!stage.over) {
+    reactor.announce_sleep();
+    reactor.sleep(base::Deadline::after(20ms));
+  }
+}
+
+void expect_let_in(std::uint16_t port) {
+  socket::Reactor reactor;
+  std::optional<std::string> outcome;
+  const auto note = [&](auto result) { outcome = result.ok() ? "let in" : result.failure().message; };
+  socket::dial(reactor, {"127.0.0.1", port}, {socket::Purpose::data, 1, 0}, credentials(),
+               base::Deadline::after(30s * slowness()), note);
+  while (!outcome) {
+    reactor.announce_sleep();
+    reactor.sleep(base::Deadline::never());
+  }
+  expect(*outcome == "let in", *outcome);
+}
+
+TEST(Strangers, AtADataListenerKeepNobodyOut) {
+  const SharedPage<Stage> stage;
+  const int code = run_ranks(2, [&](int rank, int) {
+    if (rank == 0) return serve(*stage);
+    await([&] { return stage->port != 0; }, "the listener");
+    const auto port = static_cast<std::uint16_t>(stage->port.load());
+    Crowd crowd(port);
+    crowd.visit(100);
+    expect_let_in(port);
+    const Watch listener(stage->pid);
+    for (std::size_t i = 0; i < strangers(); i += 100) {
+      Crowd(port).visit(100);
+      expect_let_in(port);
+    }
+    listener.expect_as_before();
+    stage->over = true;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Lowers the number of descriptors for this process and its children.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t count) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit low = before_;
+    low.rlim_cur = count;
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+  void lift() const { expect(setrlimit(RLIMIT_NOFILE, &before_) == 0, "the old limit"); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Strangers, UseUpAllDescriptorsAndTheRightOnesStillJoinAndNobodySpins) {
+  const SharedPage<Stage> stage;
+  const FewDescriptors few(64);
+  const int code = run_ranks(3, [&](int rank, int) {
+    if (rank == 2) {
+      few.lift();
+      Crowd crowd(store_port());
+      crowd.linger(200);
+      stage->begun = true;
+      const auto busy = cpu_time_of(getppid());
+      std::this_thread::sleep_for(1s);  // a spinning process would spend this
+      const double spent_ms = in_ms(cpu_time_of(getppid()) - busy);
+      std::printf("the store spent %.1f ms of a second\n", spent_ms);
+      std::fflush(stdout);
+      expect(spent_ms < 300 * slowness(), "the store spins");
+      await([&] { return stage->over.load(); }, "the job's end");
+      return;
+    }
+    await([&] { return stage->begun.load(); }, "the strangers");
+    InitOptions options;
+    options.world_size = 2;
+    options.init_timeout = 30s * slowness();
+    ProcessGroup world = init(options);
+    for (int i = 0; i < 100; ++i) {
+      if (rank == 0) world.send(i, 1);
+      if (rank == 1) expect_equal(world.recv<int>(0), i, "a message");
+    }
+    world.barrier();
+    stage->over = true;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+}  // namespace
+}  // namespace parley::testing

@@ -1,0 +1,128 @@
+#include "tests/unit/socket/byte_proxy.h"
+#include "tests/unit/socket/exchange.h"
+#include "tests/unit/socket/meeting.h"
+
+// The handshake over a wire that cuts, changes and repeats.
+namespace parley::socket::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using Direction = ByteProxy::Direction;
+
+using Wire = Meeting;
+
+constexpr std::size_t to_listener_bytes = sizeof(HelloBytes) + sizeof(ProofBytes);
+constexpr std::size_t to_dialler_bytes = sizeof(ChallengeBytes) + sizeof(WelcomeBytes);
+
+TEST_F(Wire, AHandshakeOfSingleBytesInBothDirectionsSucceeds) {
+  const auto listener = listen();
+  const ByteProxy proxy(listener->port());
+  auto socket = dial_now("127.0.0.1", proxy.port());
+  ASSERT_TRUE(socket.ok()) << socket.failure().message;
+  ASSERT_TRUE(run_until(*reactor_, [&] { return arrivals_.size() == 1; }));
+  EXPECT_EQ(proxy.bytes_passed(), to_listener_bytes + to_dialler_bytes);
+}
+
+TEST_F(Wire, ARefusalOfSingleBytesIsUnderstood) {
+  const auto listener = listen();
+  const ByteProxy proxy(listener->port());
+  const auto other_job = credentials_of(right().secret, 9);
+  auto socket = dial_now({"127.0.0.1", proxy.port()}, from_1_to_2(), other_job, base::Deadline::never());
+  ASSERT_FALSE(socket.ok());
+  EXPECT_EQ(socket.failure().status.code(), base::Code::refused);
+  EXPECT_NE(socket.failure().message.find("belongs to job"), std::string::npos) << socket.failure().message;
+}
+
+// One bit of each byte in turn, over real connections; proof_test.cc flips every bit of the messages.
+TEST_F(Wire, AByteChangedOnTheWayLetsNobodyIn) {
+  if (!proofs_available()) return;  // without proofs changes cannot be noticed
+  const auto listener = listen();
+  const auto expect_out = [&](Direction where, std::size_t target) {
+    const ByteProxy proxy(listener->port(), [&](Direction direction, std::size_t offset, std::byte byte) {
+      const bool hit = direction == where && offset == target;
+      return hit ? byte ^ (std::byte{1} << static_cast<int>(offset % 8)) : byte;
+    });
+    // What the listener takes for another program it closes without a word, and the dialler tries again.
+    auto socket = dial_now("127.0.0.1", proxy.port(), base::Deadline::after(100ms));
+    EXPECT_FALSE(socket.ok()) << "byte " << target;
+  };
+  for (std::size_t i = 0; i < to_listener_bytes; ++i) {
+    expect_out(Direction::to_listener, i);
+    ASSERT_TRUE(arrivals_.empty()) << i;
+  }
+  for (std::size_t i = 0; i < to_dialler_bytes; ++i) {
+    expect_out(Direction::to_dialler, i);
+    ASSERT_TRUE(arrivals_.empty() || i >= sizeof(ChallengeBytes)) << i;
+  }
+  arrivals_.clear();  // accepted in good faith: only the welcome was changed, and the dialler has closed
+  expect_right_client_gets_in(*listener);
+}
+
+TEST_F(Wire, ARecordedDiallerIsRefusedAThousandTimes) {
+  if (!proofs_available()) return;  // without proofs whoever comes is right
+  const auto listener = listen();
+  DiallerHandshake dialler(from_1_to_2(), key_of(right().secret), nonce_of(1));
+  auto first = RawPeer::connect_to(listener->port());
+  first.send(dialler.hello());
+  ASSERT_TRUE(run_until(*reactor_, [&] { return first.received().size() == sizeof(ChallengeBytes); }));
+  ASSERT_FALSE(dialler.take_challenge(first.take<ChallengeBytes>()));
+  first.send(dialler.proof());
+  ASSERT_TRUE(run_until(*reactor_, [&] { return arrivals_.size() == 1; }));
+  for (int i = 0; i < 1000; ++i) {
+    auto replay = RawPeer::connect_to(listener->port());
+    replay.send(dialler.hello());
+    replay.send(dialler.proof());
+    ASSERT_TRUE(run_until(*reactor_, [&] { return replay.closed(); }));
+    ASSERT_EQ(arrivals_.size(), 1u) << i;
+  }
+  EXPECT_FALSE(first.closed()) << "the right process was disturbed";
+  expect_right_client_gets_in(*listener);
+}
+
+TEST_F(Wire, ADiallerThatHearsItsOwnBytesGivesUpAtOnce) {
+  ReservedPort port;
+  port.listen(8);
+  std::optional<base::Result<base::UniqueFd>> result;
+  dial(*reactor_, {"127.0.0.1", port.number()}, from_1_to_2(), right(), guard(),
+       [&](base::Result<base::UniqueFd> outcome) { result.emplace(std::move(outcome)); });
+  RawPeer mirror;
+  ASSERT_TRUE(run_until(*reactor_, [&] {
+    if (mirror.fd() < 0) mirror = port.accept();
+    if (mirror.fd() >= 0 && mirror.received().size() >= sizeof(HelloBytes))
+      mirror.send(mirror.take<HelloBytes>());
+    return result.has_value();
+  }));
+  ASSERT_FALSE(result->ok());
+  EXPECT_EQ(result->failure().status.code(), base::Code::refused);
+}
+
+// Refused means at once, not at some deadline: the limit is for machines under load.
+TEST_F(Wire, EveryRefusalComesWithinASecondAndLeavesOthersAlone) {
+  const auto listener = listen();
+  ASSERT_TRUE(dial_now("127.0.0.1", listener->port()).ok());
+  struct Case {
+    const char* what;
+    Identity identity;
+    Credentials credentials;
+  };
+  std::vector<Case> cases{{"process", {Purpose::data, 1, 7}, right()},
+                          {"purpose", {Purpose::store, 1, 2}, right()},
+                          {"job", from_1_to_2(), credentials_of(right().secret, 9)}};
+  if (proofs_available()) cases.push_back({"secret", from_1_to_2(), credentials_of("quite another secret")});
+  for (const auto& [what, identity, credentials] : cases) {
+    const auto begin = base::Clock::now();
+    auto socket =
+        dial_now({"127.0.0.1", listener->port()}, identity, credentials, base::Deadline::after(30s));
+    ASSERT_FALSE(socket.ok()) << what;
+    EXPECT_EQ(socket.failure().status.code(), base::Code::refused) << what;
+    EXPECT_LT(base::Clock::now() - begin, 1s) << what;
+  }
+  ASSERT_EQ(arrivals_.size(), 1u);
+  RawPeer first(std::move(arrivals_[0].socket));
+  EXPECT_TRUE(first.received().empty());
+  arrivals_.clear();
+  expect_right_client_gets_in(*listener);
+}
+
+}  // namespace
+}  // namespace parley::socket::testing
