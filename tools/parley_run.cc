@@ -38,7 +38,8 @@ Exit code: that of the first rank that failed, or 128 + the signal that ended it
 2 wrong usage; 126 the program cannot be executed; 127 it was not found; 1 the job could not be started, or
 another node's parley-run is gone. On several nodes each exits with the code of the job.
 
-Several nodes need the same secret: PARLEY_SECRET, or the cookie file in a home folder that they share.)";
+Several nodes need the same secret: PARLEY_SECRET_FILE, PARLEY_SECRET, or the cookie
+file in a home folder that they share.)";
 
 struct CommandLine {
   int ranks = 0;
