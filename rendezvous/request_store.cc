@@ -87,6 +87,11 @@ std::int64_t RequestStore::add(std::string_view key, std::int64_t delta, Timeout
   return perform({.command = Command::add, .keys = {key}, .delta = delta}, timeout).number;
 }
 
+std::size_t RequestStore::append(std::string_view key, std::span<const std::byte> value, Timeout timeout) {
+  return static_cast<std::size_t>(
+      perform({.command = Command::append, .keys = {key}, .values = {value}}, timeout).number);
+}
+
 Store::Value RequestStore::compare_set(std::string_view key, std::span<const std::byte> expected,
                                        std::span<const std::byte> desired, Timeout timeout) {
   Request request{.command = Command::compare_set, .keys = {key}, .values = {expected, desired}};
@@ -116,6 +121,10 @@ void RequestStore::multi_set(std::span<const std::string> keys, std::span<const 
   Request request{.command = Command::multi_set, .keys = views(keys)};
   request.values.assign(values.begin(), values.end());
   perform(std::move(request), timeout);
+}
+
+std::size_t RequestStore::key_count(std::string_view prefix, Timeout timeout) {
+  return static_cast<std::size_t>(perform({.command = Command::key_count, .keys = {prefix}}, timeout).number);
 }
 
 }  // namespace parley::rendezvous

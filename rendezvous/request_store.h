@@ -18,6 +18,7 @@ class RequestStore : public Store {
   void set(std::string_view key, std::span<const std::byte> value, Timeout timeout) final;
   Value get(std::string_view key, Timeout timeout) final;
   std::int64_t add(std::string_view key, std::int64_t delta, Timeout timeout) final;
+  std::size_t append(std::string_view key, std::span<const std::byte> value, Timeout timeout) final;
   Value compare_set(std::string_view key, std::span<const std::byte> expected,
                     std::span<const std::byte> desired, Timeout timeout) final;
   bool check(std::span<const std::string> keys, Timeout timeout) final;
@@ -25,6 +26,7 @@ class RequestStore : public Store {
   bool remove(std::string_view key, Timeout timeout) final;
   std::vector<Value> multi_get(std::span<const std::string> keys, Timeout timeout) final;
   void multi_set(std::span<const std::string> keys, std::span<const Value> values, Timeout timeout) final;
+  std::size_t key_count(std::string_view prefix, Timeout timeout) final;
 
   // The host whose process keeps the store, as the caller named it; empty for this process.
   [[nodiscard]] virtual std::string keeper() const = 0;

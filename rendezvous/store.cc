@@ -1,9 +1,12 @@
+#include <parley/error.h>
 #include <parley/store.h>
 
 #include <algorithm>
 #include <atomic>
 
 #include "rendezvous/memory_store.h"
+#include "rendezvous/store_limits.h"
+#include "transport/base/log.h"
 
 namespace parley {
 namespace {
@@ -42,8 +45,27 @@ std::string Store::get_string(std::string_view key, Timeout timeout) {
   return {reinterpret_cast<const char*>(value.data()), value.size()};
 }
 
-std::shared_ptr<Store> make_memory_store() {
-  return rendezvous::make_memory_store({});
+std::shared_ptr<Store> make_memory_store(const StoreLimits& limits) {
+  return rendezvous::make_memory_store(rendezvous::table_limits(limits));
 }
 
 }  // namespace parley
+
+namespace parley::rendezvous {
+
+TableLimits table_limits(const StoreLimits& limits) {
+  const auto check = [](const char* what, std::size_t bytes, std::size_t most) {
+    if (bytes < 1 || bytes > most)
+      throw UsageError(base::concat("StoreLimits::", what, " must be 1 to ", most, ", not ", bytes));
+  };
+  check("key_bytes", limits.key_bytes, largest_limits.key_bytes);
+  check("value_bytes", limits.value_bytes, largest_limits.value_bytes);
+  constexpr std::size_t room_for_keys = std::size_t{64} << 10;
+  TableLimits all;
+  static_cast<StoreLimits&>(all) = limits;
+  all.operation_bytes = std::max(all.operation_bytes, 2 * limits.value_bytes + room_for_keys);
+  all.output_bytes = std::max(all.output_bytes, all.operation_bytes);
+  return all;
+}
+
+}  // namespace parley::rendezvous

@@ -18,4 +18,10 @@ struct TableLimits : StoreLimits {
   std::size_t output_bytes = std::size_t{64} << 20;  // replies queued for a client that does not read them
 };
 
+inline constexpr StoreLimits largest_limits{4096, std::size_t{64} << 20};
+
+// All bounds of a store whose user asks for `limits`: an operation may carry two values of the largest size.
+// Throws parley::UsageError when they are out of range.
+TableLimits table_limits(const StoreLimits& limits);
+
 }  // namespace parley::rendezvous

@@ -22,6 +22,8 @@ const char* to_string(Command command) noexcept {
     case Command::remove: return "store remove";
     case Command::multi_get: return "store multi_get";
     case Command::multi_set: return "store multi_set";
+    case Command::append: return "store append";
+    case Command::key_count: return "store key_count";
   }
   return "store";
 }
@@ -30,15 +32,34 @@ bool well_formed(const Request& request) noexcept {
   const std::size_t keys = request.keys.size();
   const std::size_t values = request.values.size();
   switch (request.command) {
-    case Command::set: return keys == 1 && values == 1;
+    case Command::set:
+    case Command::append: return keys == 1 && values == 1;
     case Command::compare_set: return keys == 1 && values == 2;
     case Command::get:
     case Command::add:
+    case Command::key_count:
     case Command::remove: return keys == 1 && values == 0;
     case Command::check:
     case Command::wait:
     case Command::multi_get: return values == 0;
     case Command::multi_set: return keys == values;
+  }
+  return false;
+}
+
+bool changes(Command command) noexcept {
+  switch (command) {
+    case Command::set:
+    case Command::add:
+    case Command::compare_set:
+    case Command::remove:
+    case Command::multi_set:
+    case Command::append: return true;
+    case Command::get:
+    case Command::check:
+    case Command::wait:
+    case Command::multi_get:
+    case Command::key_count: return false;
   }
   return false;
 }

@@ -25,7 +25,9 @@ enum class Command : std::uint8_t {
   wait,
   remove,
   multi_get,
-  multi_set
+  multi_set,
+  append,
+  key_count
 };
 
 // "store compare_set": the operation's name in errors.
@@ -33,6 +35,8 @@ const char* to_string(Command command) noexcept;
 
 // One operation. Owns nothing: keys and values are views of the caller's arguments or of a received frame.
 //   set, multi_set   as many values as keys
+//   append           one value
+//   key_count        one key: the prefix
 //   compare_set      values {expected, desired}
 //   the others       keys only; `delta` with add
 struct Request {
@@ -51,6 +55,8 @@ enum class ReplyStatus : std::uint8_t {
 
 // What came of it.
 //   add              `number` is the sum
+//   append           `number` is the value's size
+//   key_count        `number` of keys
 //   check, remove    `number` is 1 for yes
 //   get, multi_get   `values`, in the order of the keys
 //   compare_set      `values` holds the value that is there now
@@ -64,6 +70,9 @@ struct Reply {
 
 // Whether keys and values have the number that the command needs.
 bool well_formed(const Request& request) noexcept;
+
+// Whether the command may change values.
+bool changes(Command command) noexcept;
 
 // Why the request is too large, in words; nothing when it is not.
 std::optional<std::string> oversize(const Request& request, const TableLimits& limits);

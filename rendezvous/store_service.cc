@@ -37,6 +37,11 @@ Reply compare_set(Table& table, const Request& request) {
   return reply;
 }
 
+Reply append(Table& table, const Request& request) {
+  const auto size = table.append(request.keys[0], request.values[0]);
+  return size ? Reply{.number = static_cast<std::int64_t>(size.value())} : failed(size.failure().message);
+}
+
 Reply check(const Table& table, const Request& request) {
   for (const auto key : request.keys)
     if (table.find(key) == nullptr) return {.number = 0};
@@ -83,7 +88,9 @@ Reply answer(Table& table, const Request& request) {
     case Command::multi_set: return set(table, request);
     case Command::add: return add(table, request);
     case Command::compare_set: return compare_set(table, request);
+    case Command::append: return append(table, request);
     case Command::check: return check(table, request);
+    case Command::key_count: return {.number = static_cast<std::int64_t>(table.key_count(request.keys[0]))};
     case Command::remove: return {.number = table.remove(request.keys[0]) ? 1 : 0};
     case Command::get:
     case Command::multi_get:

@@ -99,12 +99,48 @@ base::Result<const StoreTable::Value*> StoreTable::compare_set(std::string_view 
   return find(key);
 }
 
+base::Result<std::size_t> StoreTable::append(std::string_view key, std::span<const std::byte> value) {
+  const auto old = values_.find(key);
+  if (old == values_.end()) {
+    const Entry entry{key, value};
+    if (auto done = set({&entry, 1}); !done) return done.failure();
+    return value.size();
+  }
+  Value& bytes = old->second;
+  if (value.size() > limits_.value_bytes || bytes.size() > limits_.value_bytes - value.size())
+    return base::Failure{base::Code::exhausted,
+                         base::concat("the value would have ", bytes.size() + value.size(),
+                                      " bytes, the limit is ", limits_.value_bytes)};
+  if (value.size() > limits_.total_bytes - bytes_)
+    return full(base::concat(limits_.total_bytes, " bytes are its limit"));
+  bytes.insert(bytes.end(), value.begin(), value.end());
+  bytes_ += value.size();
+  return bytes.size();
+}
+
 bool StoreTable::remove(std::string_view key) {
   const auto found = values_.find(key);
   if (found == values_.end()) return false;
   bytes_ -= found->first.size() + found->second.size();
   values_.erase(found);
   return true;
+}
+
+void StoreTable::clear() noexcept {
+  values_.clear();
+  bytes_ = 0;
+}
+
+std::size_t StoreTable::key_count(std::string_view prefix) const {
+  if (prefix.empty()) return values_.size();
+  const auto begin = values_.lower_bound(prefix);
+  const auto end = std::find_if_not(begin, values_.end(),
+                                    [&](const auto& entry) { return entry.first.starts_with(prefix); });
+  return static_cast<std::size_t>(std::distance(begin, end));
+}
+
+void StoreTable::for_each(const std::function<void(const std::string&, const Value&)>& show) const {
+  for (const auto& [key, value] : values_) show(key, value);
 }
 
 std::optional<std::size_t> StoreTable::find_missing(std::span<const std::string> keys,

@@ -64,7 +64,11 @@ class StoreTable {
   // The value there afterwards, nullptr when the key is absent. An absent key equals the empty value.
   base::Result<const Value*> compare_set(std::string_view key, std::span<const std::byte> expected,
                                          std::span<const std::byte> desired);
+  // The value's new size. Fails with `exhausted` when the value or the table would become too large.
+  base::Result<std::size_t> append(std::string_view key, std::span<const std::byte> value);
   bool remove(std::string_view key);
+  // Forgets all values; the waits stay.
+  void clear() noexcept;
 
   // Calls `handler` when all keys exist at the same time (perhaps before returning) or when expire() finds
   // the deadline passed. Returns no_wait when the handler has run. Fails with `exhausted` without calling it.
@@ -79,6 +83,10 @@ class StoreTable {
 
   [[nodiscard]] const TableLimits& limits() const noexcept { return limits_; }
   [[nodiscard]] std::size_t key_count() const noexcept { return values_.size(); }
+  // Of the keys that begin with `prefix`.
+  [[nodiscard]] std::size_t key_count(std::string_view prefix) const;
+  // Shows every key and its value, in the order of the keys.
+  void for_each(const std::function<void(const std::string& key, const Value& value)>& show) const;
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t wait_count() const noexcept { return waits_.size(); }
 

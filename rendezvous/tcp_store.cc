@@ -33,7 +33,9 @@ class TcpStore final : public RequestStore {
       : RequestStore(limits),
         keeper_(options.host),
         host_(endpoint_text(options.host, options.port)),
-        channel_(std::move(socket), "the store at " + host_, limits.operation_bytes + body_overhead_bytes) {}
+        // The server's limits count for what it sends, and these are the largest it may have.
+        channel_(std::move(socket), "the store at " + host_,
+                 table_limits(largest_limits).operation_bytes + body_overhead_bytes) {}
   [[nodiscard]] std::string keeper() const override { return keeper_; }
 
  private:
@@ -71,13 +73,13 @@ class TcpStore final : public RequestStore {
 
 std::shared_ptr<Store> connect_tcp_store(const TcpStoreOptions& options) {
   const auto begin = base::Clock::now();
+  const rendezvous::TableLimits limits = rendezvous::table_limits(options.limits);
   auto socket = rendezvous::dial_store(options);
   if (!socket) {
     const auto host = rendezvous::endpoint_text(options.host, options.port);
     rendezvous::throw_unconnected(host, socket.failure(), begin);
   }
-  auto store =
-      std::make_shared<rendezvous::TcpStore>(std::move(socket).value(), options, rendezvous::TableLimits{});
+  auto store = std::make_shared<rendezvous::TcpStore>(std::move(socket).value(), options, limits);
   store->set_timeout(options.timeout);
   return store;
 }

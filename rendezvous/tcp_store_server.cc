@@ -6,7 +6,7 @@
 namespace parley {
 
 struct TcpStoreServer::Impl {
-  explicit Impl(const TcpStoreOptions& options) : server(options, {}) {}
+  explicit Impl(const TcpStoreOptions& options) : server(options, rendezvous::table_limits(options.limits)) {}
   rendezvous::StoreServer server;
   base::ForkGuard fork_guard;
 };

@@ -42,6 +42,10 @@ class PARLEY_API Store {
   // the value that is there afterwards; empty if the key is still absent. Atomic.
   virtual Value compare_set(std::string_view key, std::span<const std::byte> expected,
                             std::span<const std::byte> desired, Timeout timeout = default_timeout) = 0;
+  // Adds bytes to the end of a key's value, an absent key counting as empty. Returns the value's new size in
+  // bytes. Atomic.
+  virtual std::size_t append(std::string_view key, std::span<const std::byte> value,
+                             Timeout timeout = default_timeout) = 0;
   // Whether all keys exist now.
   virtual bool check(std::span<const std::string> keys, Timeout timeout = default_timeout) = 0;
   // Returns when all keys exist.
@@ -54,6 +58,8 @@ class PARLEY_API Store {
   // Sets several keys at once: no reader sees some of them only. REQUIRES: as many values as keys.
   virtual void multi_set(std::span<const std::string> keys, std::span<const Value> values,
                          Timeout timeout = default_timeout) = 0;
+  // How many keys there are that begin with `prefix`; "" counts them all.
+  virtual std::size_t key_count(std::string_view prefix = {}, Timeout timeout = default_timeout) = 0;
 
   // How long an operation lasts when its caller says `default_timeout`. 5 minutes at first.
   void set_timeout(Timeout timeout) noexcept;
@@ -73,14 +79,27 @@ class PARLEY_API Store {
   std::unique_ptr<Settings> settings_;
 };
 
-// Limits of every store; beyond them an operation throws StoreError and nothing is changed.
+// Limits of every store; beyond them an operation throws StoreError and nothing is changed. All keys and
+// values of a store together may have 256 MiB, and there may be 2^20 keys.
 struct StoreLimits {
-  std::size_t key_bytes = 4096;
-  std::size_t value_bytes = std::size_t{1} << 20;
+  std::size_t key_bytes = 4096;                    // 1 to 4096
+  std::size_t value_bytes = std::size_t{1} << 20;  // 1 to 64 MiB
 };
 
-// A store inside this process.
-PARLEY_API std::shared_ptr<Store> make_memory_store();
+// A store inside this process. Throws UsageError when the limits are out of range.
+PARLEY_API std::shared_ptr<Store> make_memory_store(const StoreLimits& limits = {});
+
+// A store in a file that several processes open, on one host or on a network file system with POSIX locks. It
+// lives as long as somebody has it open: the last one to close it removes the file, and what killed processes
+// left behind is emptied by the next one to open it. A process may die at any moment without harm to the
+// others. The limits are those of whoever made the file. Waiting looks at the file up to every 10 ms. Throws
+// StoreError naming the file when it cannot be made, belongs to another user, may be written by others, or is
+// no store; UsageError when the limits are out of range.
+PARLEY_API std::shared_ptr<Store> make_file_store(const std::string& path, const StoreLimits& limits = {});
+
+// A part of another store: all keys get `prefix` and a slash in front, in errors too, and count towards the
+// limit of a key. Its timeout is at first that of `store`. Throws UsageError when there is no store.
+PARLEY_API std::shared_ptr<Store> make_prefix_store(std::shared_ptr<Store> store, std::string prefix);
 
 struct TcpStoreOptions {
   std::string host = "127.0.0.1";  // server: the address to bind; client: whom to connect to
@@ -88,6 +107,8 @@ struct TcpStoreOptions {
   // Proof that both ends belong to the same job. Empty: see "Secrets" in api/README.md.
   std::string secret = {};
   std::chrono::nanoseconds timeout = std::chrono::minutes(5);  // of connecting, and the store's default
+  // The server's count; a client's only spare it what the server would refuse. UsageError when out of range.
+  StoreLimits limits = {};
 };
 
 // Serves a store to other processes from one thread of its own until it is destroyed.

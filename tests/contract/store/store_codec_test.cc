@@ -110,7 +110,7 @@ TEST(StoreCodec, RandomAndDamagedBodiesAreReadOrRefused) {
       read_frame(encode_request(1, {.command = Command::set, .keys = {"key"}, .values = {value}}));
   for (int round = 0; round < 20000; ++round) {
     Frame frame = good;
-    frame.kind = static_cast<std::uint8_t>(random() % 12);
+    frame.kind = static_cast<std::uint8_t>(random() % 14);
     if (round % 2 == 0) frame.body.resize(random() % 80);
     for (int damage = 0; damage < 3 && !frame.body.empty(); ++damage)
       frame.body[random() % frame.body.size()] = static_cast<std::byte>(random());

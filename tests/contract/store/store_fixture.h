@@ -13,9 +13,11 @@
 #include <string_view>
 #include <thread>
 
+#include "rendezvous/file_store.h"
 #include "rendezvous/memory_store.h"
 #include "rendezvous/store_limits.h"
 #include "rendezvous/store_server.h"
+#include "tests/contract/store/temporary_folder.h"
 
 namespace parley::test {
 
@@ -61,11 +63,17 @@ inline bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-enum class StoreKind { memory, tcp };
+enum class StoreKind { memory, tcp, file, prefix };
 
 inline void PrintTo(StoreKind kind, std::ostream* out) {
-  *out << (kind == StoreKind::memory ? "memory" : "tcp");
+  constexpr const char* names[] = {"memory", "tcp", "file", "prefix"};
+  *out << names[static_cast<int>(kind)];
 }
+
+inline constexpr StoreKind all_kinds[] = {StoreKind::memory, StoreKind::tcp, StoreKind::file,
+                                          StoreKind::prefix};
+// Those that have limits of their own.
+inline constexpr StoreKind limited_kinds[] = {StoreKind::memory, StoreKind::tcp, StoreKind::file};
 
 // One store, and clients of it. A store of one's own kind joins the whole contract suite here.
 class StoreTest : public testing::TestWithParam<StoreKind> {
@@ -76,6 +84,7 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
   void make(const rendezvous::TableLimits& limits) {
     first_.reset();
     server_.reset();
+    limits_ = limits;
     if (GetParam() == StoreKind::tcp)
       server_ = std::make_unique<rendezvous::StoreServer>(options_for(0), limits);
     else
@@ -84,11 +93,24 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
   }
   // A further client of the store, as another process would have it.
   [[nodiscard]] std::shared_ptr<Store> client() const {
-    return server_ ? connect_tcp_store(options_for(server_->port())) : memory_;
+    switch (GetParam()) {
+      case StoreKind::memory: return memory_;
+      case StoreKind::tcp: return connect_tcp_store(options_for(server_->port()));
+      case StoreKind::file: return rendezvous::make_file_store(folder_.path() + "/store", limits_);
+      case StoreKind::prefix: return make_prefix_store(memory_, "part");
+    }
+    return nullptr;
   }
   [[nodiscard]] Store& store() const { return *first_; }
+  // A key as errors name it.
+  [[nodiscard]] static std::string named(std::string key) {
+    return (GetParam() == StoreKind::prefix ? "part/" : "") + std::move(key);
+  }
+  [[nodiscard]] static std::size_t longest_key() { return StoreLimits().key_bytes - named("").size(); }
 
  private:
+  const TemporaryFolder folder_;
+  rendezvous::TableLimits limits_;
   std::unique_ptr<rendezvous::StoreServer> server_;
   std::shared_ptr<Store> memory_;
   std::shared_ptr<Store> first_;

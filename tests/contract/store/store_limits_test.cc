@@ -10,7 +10,10 @@ namespace {
 using namespace std::string_literals;
 
 using StoreLimitsTest = StoreTest;
-INSTANTIATE_TEST_SUITE_P(Stores, StoreLimitsTest, testing::Values(StoreKind::memory, StoreKind::tcp),
+INSTANTIATE_TEST_SUITE_P(Stores, StoreLimitsTest, testing::ValuesIn(limited_kinds), kind_name);
+// A file store has a table, and so a limit of waits, in each process.
+using StoreWaitLimitsTest = StoreTest;
+INSTANTIATE_TEST_SUITE_P(Stores, StoreWaitLimitsTest, testing::Values(StoreKind::memory, StoreKind::tcp),
                          kind_name);
 
 TEST_P(StoreLimitsTest, AKeyThatIsTooLongIsRefused) {
@@ -69,7 +72,11 @@ TEST_P(StoreLimitsTest, AFullStoreTakesNoMoreBytes) {
   store().set_string("key", "short");  // room again
   store().set_string("k2", "123456");
   store().remove("key");
+  EXPECT_THROW(store().append("k2", bytes(std::string(93, 'v'))), StoreError);
   store().set_string("k3", std::string(88, 'v'));
+  EXPECT_THROW(store().append("k2", bytes("xyz")), StoreError);
+  EXPECT_EQ(store().append("k2", bytes("xy")), 8U);
+  EXPECT_THROW(store().append("k4", {}), StoreError);
 }
 
 TEST_P(StoreLimitsTest, AFullStoreTakesNoMoreKeys) {
@@ -85,7 +92,7 @@ TEST_P(StoreLimitsTest, AFullStoreTakesNoMoreKeys) {
   store().set_string("c", "1");
 }
 
-TEST_P(StoreLimitsTest, TooManyWaitsAreRefused) {
+TEST_P(StoreWaitLimitsTest, TooManyWaitsAreRefused) {
   rendezvous::TableLimits limits;
   limits.waits = 1;
   make(limits);
@@ -126,6 +133,43 @@ TEST_P(StoreLimitsTest, KeysWaitedForAreLimitedTogether) {
   make(limits);
   EXPECT_THROW(store().wait(std::vector<std::string>(40, "absent"), patience), StoreError);
   EXPECT_THROW(store().wait(std::vector<std::string>(4, "absent"), 0s), StoreTimeoutError);
+}
+
+TEST(StoreLimitsOption, AreCheckedWhenAStoreIsMade) {
+  const auto error =
+      thrown<UsageError>([] { make_memory_store({.value_bytes = (std::size_t{64} << 20) + 1}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->what(), "StoreLimits::value_bytes must be 1 to 67108864, not 67108865"s);
+  EXPECT_THROW(make_memory_store({.value_bytes = 0}), UsageError);
+  EXPECT_THROW(make_memory_store({.key_bytes = 4097}), UsageError);
+  EXPECT_THROW(make_memory_store({.key_bytes = 0}), UsageError);
+  auto options = options_for(0);
+  options.limits.key_bytes = 5000;
+  EXPECT_THROW(TcpStoreServer{options}, UsageError);
+  EXPECT_THROW(connect_tcp_store(options), UsageError);
+  EXPECT_THROW(make_file_store("/nowhere/at/all", {.key_bytes = 0}), UsageError);
+}
+
+// 64 MiB there and back, twice the value in one compare_set, through every kind of store.
+TEST(StoreLimitsOption, AValueMayHave64MiB) {
+  auto options = options_for(0);
+  options.limits.value_bytes = std::size_t{64} << 20;
+  TcpStoreServer server(options);
+  options.port = server.port();
+  const TemporaryFolder folder;
+  const Store::Value value(options.limits.value_bytes, std::byte{7});
+  const Store::Value other(options.limits.value_bytes, std::byte{8});
+  for (const auto& store : {connect_tcp_store(options), make_memory_store(options.limits),
+                            make_file_store(folder.path() + "/store", options.limits)}) {
+    store->set("key", value);
+    EXPECT_TRUE(store->compare_set("key", value, other) == other);
+    EXPECT_THROW(store->append("key", bytes("x")), StoreError);
+    EXPECT_TRUE(store->get("key") == other);
+  }
+  // A client with the usual limits reads it, too; it only sends no such value itself.
+  const auto usual = connect_tcp_store(options_for(server.port()));
+  EXPECT_TRUE(usual->get("key") == other);
+  EXPECT_THROW(usual->set("key", value), StoreError);
 }
 
 }  // namespace

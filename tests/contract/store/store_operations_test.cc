@@ -11,8 +11,7 @@ namespace {
 using namespace std::string_literals;
 
 using StoreOperations = StoreTest;
-INSTANTIATE_TEST_SUITE_P(Stores, StoreOperations, testing::Values(StoreKind::memory, StoreKind::tcp),
-                         kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreOperations, testing::ValuesIn(all_kinds), kind_name);
 
 TEST_P(StoreOperations, GetReturnsWhatWasSet) {
   store().set("key", bytes("value"));
@@ -43,7 +42,7 @@ TEST_P(StoreOperations, KeysAndValuesAreBytes) {
 }
 
 TEST_P(StoreOperations, LargestKeyAndValuePass) {
-  const std::string key(StoreLimits().key_bytes, 'k');
+  const std::string key(longest_key(), 'k');
   const std::string value(StoreLimits().value_bytes, 'v');
   store().set_string(key, value);
   EXPECT_EQ(store().get_string(key), value);
@@ -62,9 +61,9 @@ TEST_P(StoreOperations, AddToSomethingElseFailsAndKeepsIt) {
     store().set_string("n", other);
     const auto error = thrown<StoreError>([&] { store().add("n", 1); });
     ASSERT_TRUE(error);
-    EXPECT_EQ(error->what(), "store add: the value is not a decimal number, key: n"s);
+    EXPECT_EQ(error->what(), "store add: the value is not a decimal number, key: " + named("n"));
     EXPECT_EQ(error->details().operation, "store add");
-    EXPECT_EQ(error->details().keys, std::vector{"n"s});
+    EXPECT_EQ(error->details().keys, std::vector{named("n")});
     EXPECT_EQ(store().get_string("n"), other);
   }
 }
@@ -93,6 +92,40 @@ TEST_P(StoreOperations, CompareSetTakesAnAbsentKeyForTheEmptyValue) {
   EXPECT_FALSE(store().check(std::vector{"key"s}));
   EXPECT_EQ(text(store().compare_set("key", {}, bytes("new"))), "new");
   EXPECT_EQ(store().get_string("key"), "new");
+}
+
+TEST_P(StoreOperations, AppendAddsToTheEnd) {
+  EXPECT_EQ(store().append("key", bytes("one")), 3U);
+  EXPECT_EQ(client()->append("key", bytes(", two")), 8U);
+  EXPECT_EQ(store().append("key", {}), 8U);
+  EXPECT_EQ(store().get_string("key"), "one, two");
+  EXPECT_EQ(store().append("empty", {}), 0U);
+  EXPECT_TRUE(store().check(std::vector{"empty"s}));
+}
+
+TEST_P(StoreOperations, AppendStopsAtTheLargestValue) {
+  const std::string half(StoreLimits().value_bytes / 2, 'h');
+  store().append("key", bytes(half));
+  store().append("key", bytes(half));
+  const auto error = thrown<StoreError>([&] { store().append("key", bytes("x")); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->what(),
+            "store append: the value would have 1048577 bytes, the limit is 1048576, key: " + named("key"));
+  EXPECT_EQ(store().get("key").size(), StoreLimits().value_bytes);
+}
+
+TEST_P(StoreOperations, KeysAreCounted) {
+  EXPECT_EQ(store().key_count(), 0U);
+  store().multi_set(std::vector{"a/1"s, "a/2"s, "b"s, "a"s}, std::vector(4, bytes("x")));
+  store().set_string("a/1", "again");
+  store().add("n", 1);
+  EXPECT_EQ(client()->key_count(), 5U);
+  EXPECT_EQ(store().key_count("a/"), 2U);
+  EXPECT_EQ(store().key_count("a"), 3U);
+  EXPECT_EQ(store().key_count("c"), 0U);
+  store().remove("a/2");
+  EXPECT_EQ(store().key_count("a/"), 1U);
+  EXPECT_EQ(store().key_count(), 4U);
 }
 
 TEST_P(StoreOperations, CheckWantsAllKeys) {

@@ -78,6 +78,9 @@ class ForeignStore final : public Store {
                     std::span<const std::byte> desired, Timeout timeout) override {
     return inner_->compare_set(key, expected, desired, timeout);
   }
+  std::size_t append(std::string_view key, std::span<const std::byte> value, Timeout timeout) override {
+    return inner_->append(key, value, timeout);
+  }
   bool check(std::span<const std::string> keys, Timeout timeout) override {
     return inner_->check(keys, timeout);
   }
@@ -88,6 +91,9 @@ class ForeignStore final : public Store {
   }
   void multi_set(std::span<const std::string> keys, std::span<const Value> values, Timeout timeout) override {
     inner_->multi_set(keys, values, timeout);
+  }
+  std::size_t key_count(std::string_view prefix, Timeout timeout) override {
+    return inner_->key_count(prefix, timeout);
   }
 
  private:
