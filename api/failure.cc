@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "api/wireup/last_word.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
@@ -112,7 +113,7 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
       if (!is_barrier(operation)) facts.extra = near_misses(operation, messenger);
       break;
     case Code::deadlocked: facts.extra = deadlock_text(operation, messenger); break;
-    case Code::peer_died:
+    case Code::gone:
     case Code::unreachable:
     case Code::refused:
       if (operation.peer >= 0)
@@ -179,11 +180,11 @@ std::string outcome_text(const wireup::World& world, const FailureFacts& facts) 
       return concat(": out of memory, or ", transport::max_envelopes, " sends to one rank are pending",
                     cause);
     case Code::peer_died:
-      if (!extra.empty()) return concat(" failed: ", culprit, " has left or died", extra);  // never linked
       if (facts.culprit == facts.operation.peer || facts.operation.peer < 0)
         return concat(" failed: ", culprit, " died", cause);
       return concat(" failed: ", culprit, " died, and rank ", facts.operation.peer, " left because of it");
     case Code::peer_left: return concat(" failed: ", culprit, " has left the group");
+    case Code::gone: return concat(" failed: ", culprit, " has died", extra);
     case Code::given_up:
       return concat(" failed: ", facts.culprit == world.rank ? "this rank" : culprit,
                     " gave up the link: an operation timed out in mid-transfer, or memory was short");
@@ -198,9 +199,20 @@ std::string outcome_text(const wireup::World& world, const FailureFacts& facts) 
   }
 }
 
+// What became of a rank that we never met, if it has told the store.
+FailureFacts clear_up(const wireup::World& world, FailureFacts facts) {
+  if (facts.status.code() != Code::gone) return facts;
+  if (const auto word = wireup::find_last_word(world, facts.culprit)) {
+    facts.status = word->culprit ? Code::peer_died : Code::peer_left;
+    facts.culprit = word->culprit.value_or(facts.culprit);
+  }
+  return facts;
+}
+
 }  // namespace
 
-std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& facts) {
+std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& noted) {
+  const FailureFacts facts = clear_up(world, noted);
   const ErrorDetails details = details_of(world, facts);
   const std::string what =
       concat("rank ", world.rank, ": ", operation_text(world, facts.operation), outcome_text(world, facts));
@@ -213,6 +225,7 @@ std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& 
       PARLEY_LOG(error, "p2p", facts.extra);  // said even if the program swallows the error
       return make<DeadlockError>(facts.extra, details);
     case Code::exhausted: return make<ResourceError>(what, details);
+    case Code::gone:
     case Code::peer_died: return make<PeerDiedError>(what, details);
     case Code::peer_left: return make<PeerLeftError>(what, details);
     case Code::given_up:

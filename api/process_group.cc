@@ -162,7 +162,8 @@ std::string ProcessGroup::describe() const {
   for (int rank = 0; rank < world.size; ++rank) {
     if (rank == world.rank) continue;
     const auto& card = world.cards[static_cast<std::size_t>(rank)];
-    text += base::concat("\n  link to ", world.name_of(rank), ": tcp ", card.tcp_address);
+    const char* link = world.on_demand ? "\n  on demand to " : "\n  link to ";
+    text += base::concat(link, world.name_of(rank), ": tcp ", card.tcp_address);
   }
   return text;
 }

@@ -64,7 +64,6 @@ void StoreServer::listen(const TcpStoreOptions& options) try {
   throw StoreError(base::concat("store listen: ", details.host, ": ", error.what()), details);
 }
 
-// Signals stay with the program's own threads.
 void StoreServer::run() noexcept {
   while (!stopping_.load(std::memory_order_relaxed)) {
     try {

@@ -25,8 +25,10 @@ class RollCall {
   std::vector<rendezvous::AddressCard> exchange(const rendezvous::AddressCard& own,
                                                 const std::string& advice = {});
 
- private:
+  // Of this init() alone.
   [[nodiscard]] std::string key(std::string_view name) const;
+
+ private:
   [[nodiscard]] std::string missing_ranks() const;
 
   Store& store_;

@@ -133,6 +133,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   tcp.host = choose_host(options);
   RollCall roll_call(*world->store, world->rank, world->size, deadline);
   tcp.credentials.job = roll_call.agree_on_job();
+  world->last_word_prefix = roll_call.key("left/");
   auto& transport =
       world->engine->add(std::make_unique<transport::TcpTransport>(world->engine->reactor(), std::move(tcp)));
   card.tcp_address = transport.address();

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "api/wireup/last_word.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
 
@@ -29,6 +30,7 @@ void World::leave(std::chrono::nanoseconds linger) {
   const auto culprit =
       engine->inspect([](const transport::Messenger& messenger) { return messenger.dead_process(); });
   const auto deadline = base::Deadline::after(linger);
+  leave_last_word(*this, culprit ? std::optional<int>(static_cast<int>(*culprit)) : std::nullopt);
   // Whoever serves the store stays until the others have left: they may still need it.
   const bool hears_goodbyes = complete && !on_demand;
   const auto undelivered = engine->leave(culprit, store_server != nullptr && hears_goodbyes, linger);

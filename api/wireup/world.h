@@ -20,7 +20,7 @@ namespace parley::wireup {
 inline constexpr std::uint32_t world_context = 1;
 inline constexpr std::uint32_t world_barrier_context = 2;
 
-// Everything one rank has of its world: its engine, linked to all ranks, and how to name them.
+// Everything one rank has of its world: its engine, linked to the other ranks, and how to name them.
 // Thread-safety: immutable but for the engine, which is safe.
 struct World {
   World();
@@ -43,6 +43,7 @@ struct World {
   std::vector<rendezvous::AddressCard> cards;  // by rank
   bool complete = false;                       // has met all ranks
   bool on_demand = false;                      // linked to those only that were needed
+  std::string last_word_prefix;                // of keys in the store, see last_word.h
   std::string described;                       // how this rank found the others, for people
 
   std::shared_ptr<Store> store;  // null in a world of one that was not given any

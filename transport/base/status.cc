@@ -18,6 +18,7 @@ const char* to_string(Code code) noexcept {
     case Code::exhausted: return "resources exhausted";
     case Code::peer_died: return "peer died";
     case Code::peer_left: return "peer left";
+    case Code::gone: return "peer gone";
     case Code::unreachable: return "unreachable";
     case Code::refused: return "refused";
     case Code::given_up: return "link given up";

@@ -24,6 +24,7 @@ enum class Code : std::uint8_t {
   // Scope: the peer. Everything with this peer fails, others go on.
   peer_died,  // gone without a goodbye
   peer_left,  // said goodbye
+  gone,       // left or died before there was a link to it
   unreachable,
   refused,   // the handshake was refused
   given_up,  // one side closed the link: a deadline passed in the middle of a transfer, or memory was short

@@ -13,7 +13,7 @@ std::thread start_own_thread(const char* purpose, std::function<void()> body);
 // Threads of this process, but for that of a sanitizer's runtime. 1 where /proc cannot be read.
 std::size_t count_threads();
 // Those of them that were not started by start_own_thread(). While one of those starts or ends it may be
-// counted here, never the other way round.
+// counted here.
 std::size_t count_program_threads();
 
 }  // namespace parley::base

@@ -29,6 +29,8 @@ void Engine::activate_background() noexcept {
   if (!options_.background || background_.load(std::memory_order_relaxed) != Background::parked) return;
   background_.store(Background::watching, std::memory_order_relaxed);  // the parker's permit orders it
   start_background_thread();
+  if (!background_thread_.joinable())
+    background_.store(Background::parked, std::memory_order_relaxed);  // try again at the next occasion
   background_parker_.unpark();
 }
 
@@ -98,7 +100,7 @@ void Engine::look_in(std::uint64_t& seen_polls) noexcept {
   if (!deferred_.empty()) run_deferred_unlocked();
 }
 
-// Whether handlers have run on it a moment ago, so that more may follow.
+// Whether it has done something a moment ago, so that more may follow.
 bool Engine::reactor_is_busy(Clock::time_point now) const noexcept {
   return now < reactor_busy_until_;
 }

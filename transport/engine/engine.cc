@@ -122,8 +122,10 @@ void Engine::run_deferred_unlocked() {
 }
 
 void Engine::tick(Clock::time_point now) noexcept {
+  const std::uint64_t work = reactor_.work_done();
+  if (std::exchange(seen_reactor_work_, work) != work) reactor_busy_until_ = now + reactor_attention;
   if (!asleep_ && now >= next_reactor_poll_) {
-    if (reactor_.poll() != 0) reactor_busy_until_ = now + reactor_attention;
+    reactor_.poll();
     next_reactor_poll_ = now + reactor_period;
   }
   if (now < next_tick_ && now < next_expiry_) return;
@@ -168,7 +170,9 @@ std::size_t Engine::leave(std::optional<std::uint32_t> culprit, bool last, std::
     left_ = true;
   }
   std::size_t undelivered = 0;
-  const auto no_sends = [](const Messenger& messenger) { return messenger.live_sends() == 0; };
+  const auto no_sends = [](const Messenger& messenger) {
+    return messenger.live_sends() == 0 && !messenger.owes_aborts();
+  };
   if (!culprit && !wait_until(no_sends, deadline.remaining()))
     undelivered = inspect([](const Messenger& messenger) { return messenger.live_sends(); });
   locked([culprit](Messenger& messenger) { messenger.leave(culprit); });
@@ -184,6 +188,7 @@ std::size_t Engine::leave(std::optional<std::uint32_t> culprit, bool last, std::
   for (auto& transport : transports_)
     while (transport->progress(nullptr) != 0) {
     }
+  messenger_.end();
   return undelivered;
 }
 

@@ -63,7 +63,7 @@ struct Deferred : base::ListHook<DeferredTag> {
 // Progress. One thread at a time is the poller: it polls the transports under the lock, lets contenders in
 // between, and sleeps in the reactor with the lock released. Other waiting threads sleep on parkers of their
 // own and are woken when their operation ends, or to become the poller. When operations are pending and
-// nobody polls, a background thread does; it sleeps otherwise.
+// nobody polls, a background thread does; it sleeps otherwise, but for a look each second (start_pulse()).
 //
 // Invariants: (1) messenger and transports are touched by the holder of the lock only; (2) at most one thread
 // is inside Reactor::sleep() (`asleep_`), and handlers that run there only enqueue; (3) while threads wait,
@@ -242,7 +242,8 @@ class Engine {
   std::list<Waiter*> waiters_;  // oldest first
   std::uint64_t polls_ = 0;     // passes made by callers
   base::Clock::time_point next_reactor_poll_{};
-  base::Clock::time_point reactor_busy_until_{};  // handlers have run on it a moment ago
+  std::uint64_t seen_reactor_work_ = 0;
+  base::Clock::time_point reactor_busy_until_{};  // it has done something a moment ago
   base::Clock::time_point next_tick_{};           // when deadlines are looked at again
   base::Clock::time_point next_expiry_ = base::Clock::time_point::max();
   bool core_per_rank_ = true;

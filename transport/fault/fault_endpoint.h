@@ -30,8 +30,8 @@ class FaultEndpoint final : public Endpoint {
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return copy_limit_bytes_; }
   [[nodiscard]] bool drained() const noexcept override { return inner_ == nullptr || inner_->drained(); }
-  [[nodiscard]] std::chrono::milliseconds silence() noexcept override {
-    return inner_ == nullptr ? std::chrono::milliseconds(0) : inner_->silence();
+  [[nodiscard]] std::optional<std::chrono::milliseconds> silence() noexcept override {
+    return inner_ == nullptr ? std::nullopt : inner_->silence();
   }
   void close() noexcept override { break_off(base::Code::closed); }
 

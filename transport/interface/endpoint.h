@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 #include "transport/base/memory_ref.h"
 #include "transport/base/status.h"
@@ -27,7 +28,7 @@ class Endpoint {
   //   ok           taken, and the payload may be reused now; `done` is not called
   //   in_progress  taken, the payload is read until done->fn runs
   //   again        nothing taken (no room, a large packet is still leaving); on_writable() follows. Never for
-  //                the first packet of a link if it has no payload
+  //                the first packet of a link that lives, if it has no payload
   //   peer scope   the link is dead, nothing taken; on_closed() follows or has run
   // REQUIRES: payload.bytes == header.payload_bytes <= max_payload_bytes; done != nullptr if there is a
   // payload beyond copy_limit_bytes(). Cost: no lock, no heap allocation, at most one system call.
@@ -41,9 +42,10 @@ class Endpoint {
   // event tells when this becomes true.
   [[nodiscard]] virtual bool drained() const noexcept = 0;
 
-  // For how long the peer's host has left unacknowledged what was sent. Links within a host are never silent.
-  // Asked again and again while the peer is suspected.
-  [[nodiscard]] virtual std::chrono::milliseconds silence() noexcept { return {}; }
+  // For how long the peer's host has left unacknowledged what was sent; asked again and again while nothing
+  // comes from the peer. Nothing for a link within a process, whose ends live and stop together; a transport
+  // between processes must answer.
+  [[nodiscard]] virtual std::optional<std::chrono::milliseconds> silence() noexcept { return std::nullopt; }
 
   // Ends the link without blocking: unsent packets are dropped, completions run with `cancelled`, and
   // on_closed() follows from the next progress().

@@ -19,8 +19,7 @@ using std::chrono::seconds;
 namespace {
 
 constexpr auto ping_after = std::chrono::milliseconds(500);
-constexpr auto suspicion_after = seconds(5);
-// As long as a network may be interrupted. Retransmissions come after 0.2, 0.6, 1.4 and 3 s.
+// An interruption of 3 s passes: TCP sends again after 0.2, 0.6, 1.4 and 3 s, and then not before 6.2 s.
 constexpr auto longest_silence = std::chrono::milliseconds(4500);
 // A longer pause between two looks was ours: we were stopped, or nobody has waited meanwhile.
 constexpr auto longest_pause = seconds(1);
@@ -28,7 +27,7 @@ constexpr auto longest_pause = seconds(1);
 }  // namespace
 
 void Messenger::look_after_awaited(TimePoint now) noexcept {
-  bool any_source_waits = false;
+  bool any_source_waits = std::exchange(any_source_is_probed_, false);
   for (Request* request = live_.front(); request != nullptr; request = live_.next(*request)) {
     if (now - request->started < ping_after) continue;
     if (request->peer != nullptr)
@@ -40,7 +39,7 @@ void Messenger::look_after_awaited(TimePoint now) noexcept {
     const bool is_named = std::exchange(peer->pulse.awaited, false);
     const bool can_answer = peer->state == PeerState::up && peer->number != options_.self;
     if ((is_named || any_source_waits) && can_answer) look_after(*peer, now);
-    if (is_named) dial_again(*peer, now);
+    if (is_named || peer->owes_abort) dial_again(*peer, now);
   }
 }
 
@@ -51,11 +50,13 @@ void Messenger::look_after(Peer& peer, TimePoint now) noexcept {
   if (!is_continued || peer.heard != pulse.heard) return note_sign_of_life(peer, now);
   const auto quiet = now - pulse.last_sign;
   if (quiet < ping_after) return;
+  const auto silence = peer.endpoint->silence();
+  if (!silence) return;
   if (!pulse.ping_out) {
     pulse.ping_out = peer.ping_wanted = true;
     if (!peer.blocked) drive(peer);
   }
-  if (peer.endpoint->silence() >= longest_silence) {
+  if (*silence >= longest_silence) {
     peer.close_reason = {Code::peer_died, ETIMEDOUT};
     return peer.endpoint->close();
   }
@@ -68,6 +69,7 @@ void Messenger::look_after(Peer& peer, TimePoint now) noexcept {
 void Messenger::note_sign_of_life(Peer& peer, TimePoint now) noexcept {
   Pulse& pulse = peer.pulse;
   if (peer.heard != pulse.heard) clear_of_suspicion(peer, now);
+  pulse.suspected = false;
   pulse.heard = peer.heard;
   pulse.last_sign = now;
   pulse.ping_out = false;

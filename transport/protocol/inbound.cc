@@ -88,14 +88,17 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
     if (peer.landing_buffer != nullptr) return {peer.landing_buffer, header.payload_bytes};
     run_short(peer, "an unexpected message");
   }
-  // Nobody will look at what lands here: the link is closing.
+  // Nobody will look at what lands here: the link is closing, or shall.
   static std::byte nowhere[max_payload_bytes];
   return {nowhere, sizeof(nowhere)};
 }
 
 void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexcept {
   auto* known = static_cast<Peer*>(endpoint.user);
-  if (known == nullptr) return;
+  if (known == nullptr) {
+    if (Peer* dialled = dialled_with(endpoint); dialled != nullptr) handle_answer(*dialled, header);
+    return;
+  }
   Peer& peer = *known;
   ++peer.heard;
   Request* request = std::exchange(peer.landing_request, nullptr);

@@ -105,7 +105,8 @@ void Messenger::complete(Request& request, Status status) noexcept {
     request.peer->resume_wanted = unsettled_ = true;
   }
   // Nobody may look after it again for a long time.
-  if (request.peer != nullptr && request.peer->pulse.suspected && request.status.ok())
+  if (request.peer != nullptr && request.peer->pulse.suspected &&
+      request.peer->heard != request.peer->pulse.heard)
     clear_of_suspicion(*request.peer, std::chrono::steady_clock::now());
   if (request.waiter != nullptr) request.waiter->unpark();
   if (request.on_done != nullptr) request.on_done(request);
@@ -199,13 +200,13 @@ void Messenger::close_link(Peer& peer, Farewell farewell) noexcept {
 
 // The peer broke the protocol: its link ends, the others go on.
 void Messenger::violate(Peer& peer, const char* what) noexcept {
-  PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": ", what);
+  PARLEY_LOG(warn, "p2p", "closing the link to ", peer.title, ": ", what);
   close_link(peer, Farewell::complaining);
 }
 
 // We cannot keep up our side of the protocol.
 void Messenger::run_short(Peer& peer, const char* of_what) noexcept {
-  PARLEY_LOG(warn, "p2p", "closing the link to rank ", peer.number, ": out of memory for ", of_what);
+  PARLEY_LOG(warn, "p2p", "closing the link to ", peer.title, ": out of memory for ", of_what);
   close_link(peer, Farewell::giving_up);
 }
 
@@ -276,12 +277,14 @@ bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
   drop_unmatched([&](const Unexpected& message) { return message.envelope.context == context; });
   // Whoever hears of it tells all others before it may say goodbye: a link keeps its order, so that nobody
   // takes a rank that leaves because of the abort for one that left in good order.
-  const bool is_ours = by == options_.self;
   for (auto& peer : peers_) {
-    const bool can_be_linked = is_ours && connect_ != nullptr && peer->state == PeerState::expected;
-    if ((peer->endpoint == nullptr && !can_be_linked) || peer->number == options_.self) continue;
-    if (!note(peer->abort_contexts, context)) peer->close_wanted = true;
-    if (can_be_linked) want_link(*peer);
+    if (peer->number == options_.self) continue;
+    if (peer->endpoint != nullptr) {
+      if (!note(peer->abort_contexts, context)) peer->close_wanted = true;
+    } else if (by == options_.self && connect_ != nullptr && peer->state == PeerState::expected) {
+      peer->owes_abort = true;
+      want_link(*peer);
+    }
   }
   unsettled_ = true;
   settle();
@@ -295,14 +298,32 @@ void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noex
     peer.reason = status;
     peer.culprit = culprit;
   }
+  if (peer.state == PeerState::expected) end_dial(peer);
   if (peer.state != PeerState::left || peer.endpoint == nullptr) peer.state = PeerState::down;
-  const bool is_failure = is_news && status.code() != Code::peer_left;
+  // Of a peer that we never met nothing was expected but by those who named it.
+  const bool is_failure = is_news && status.code() != Code::peer_left && status.code() != Code::gone;
   if (is_failure && !casualty_) casualty_ = Casualty{peer.number, culprit};
   if (peer.landing_buffer != nullptr && peer.endpoint == nullptr)
     buffers_.give(std::exchange(peer.landing_buffer, nullptr), peer.landing_bytes);
   if (peer.endpoint == nullptr) peer.landing_request = nullptr;
   peer.told_us.valid = false;
 
+  fail_requests(peer, status);
+  if (is_failure) fail_any_source(status, peer);
+  // Offers of a process that is gone lead nowhere.
+  while (!peer.offers.empty()) {
+    Unexpected& offer = *peer.offers.begin()->second;
+    if (offer.held) {
+      unlist_offer(offer);
+      continue;
+    }
+    matcher_.take(offer);
+    dispose(offer);
+  }
+}
+
+// Ends the operations that name this peer.
+void Messenger::fail_requests(Peer& peer, Status status) noexcept {
   using Outbox = base::IntrusiveList<Request, OutboxTag>;
   using Stream = base::IntrusiveList<Request, StreamTag>;
   while (Request* request = peer.outbox.front()) {
@@ -323,17 +344,6 @@ void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noex
       complete(*request, status);
     }
     request = next;
-  }
-  if (is_failure) fail_any_source(status, peer);
-  // Offers of a process that is gone lead nowhere.
-  while (!peer.offers.empty()) {
-    Unexpected& offer = *peer.offers.begin()->second;
-    if (offer.held) {
-      unlist_offer(offer);
-      continue;
-    }
-    matcher_.take(offer);
-    dispose(offer);
   }
 }
 

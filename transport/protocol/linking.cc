@@ -2,7 +2,8 @@
 //
 // A process that dials may send only when the other one has welcomed the link. If both have dialled, the one
 // with the higher number turns the other's link away and keeps its own; the lower welcomes what comes and
-// forgets its dial. So both keep the same link, and no packet is ever sent on the other.
+// forgets its dial. So both keep the same link, and no message is ever sent on the other.
+#include <cerrno>
 #include <exception>
 #include <utility>
 
@@ -13,17 +14,40 @@ namespace parley::transport {
 
 using base::Code;
 using base::Status;
+using Clock = std::chrono::steady_clock;
 
 namespace {
-// With the dial of a peer that has turned ours away for it.
-constexpr auto patience = std::chrono::seconds(2);
+
+// Before a dial that came to nothing is made again.
+constexpr auto redial_after = std::chrono::seconds(2);
+
+bool is_under_way(DialState state) noexcept {
+  return state == DialState::calling || state == DialState::tentative;
+}
+
+bool is_own_shortage(Status status) noexcept {
+  const int native = status.native();
+  return status.code() == Code::exhausted || native == EMFILE || native == ENFILE || native == ENOMEM;
+}
+
 }  // namespace
 
+void Messenger::set_dial(Peer& peer, DialState state, Endpoint* endpoint) noexcept {
+  dials_under_way_ += (is_under_way(state) ? 1 : 0) - (is_under_way(peer.dial.state) ? 1 : 0);
+  peer.dial = {state, endpoint, Clock::now()};
+}
+
+// Forgets our own dial, because there is a link or never will be one.
+void Messenger::end_dial(Peer& peer) noexcept {
+  Endpoint* endpoint = peer.dial.endpoint;
+  set_dial(peer, DialState::none, nullptr);
+  if (endpoint != nullptr) endpoint->close();
+}
+
 void Messenger::want_link(Peer& peer) noexcept {
-  if (connect_ == nullptr || peer.state != PeerState::expected || peer.number == options_.self) return;
-  if (std::exchange(peer.dialling, true)) return;
-  peer.dial_under_way = true;
-  ++dials_under_way_;
+  const bool may_dial = connect_ != nullptr && !leaving_ && peer.number != options_.self;
+  if (!may_dial || peer.state != PeerState::expected || peer.dial.state != DialState::none) return;
+  set_dial(peer, DialState::calling, nullptr);
   try {
     connect_(peer.number);
   } catch (const std::exception& error) {
@@ -31,8 +55,19 @@ void Messenger::want_link(Peer& peer) noexcept {
   }
 }
 
-void Messenger::end_dial(Peer& peer) noexcept {
-  if (std::exchange(peer.dial_under_way, false)) --dials_under_way_;
+// Somebody still waits for a peer whose dial has come to nothing, or has no answer.
+void Messenger::dial_again(Peer& peer, Clock::time_point now) noexcept {
+  if (peer.state != PeerState::expected) return;
+  const auto since = now - peer.dial.since;
+  if (peer.dial.state == DialState::resting && since >= redial_after) {
+    set_dial(peer, DialState::none, nullptr);
+    want_link(peer);
+  } else if (peer.dial.state == DialState::tentative && since >= suspicion_after) {
+    if (std::exchange(peer.pulse.suspected, true)) return;
+    PARLEY_LOG(warn, "p2p", peer.title, " has not answered our connection for ",
+               std::chrono::duration_cast<std::chrono::seconds>(since).count(),
+               " s: the process is stopped, or kept from its core");
+  }
 }
 
 void Messenger::on_link(PeerId number, Endpoint& endpoint) noexcept {
@@ -42,25 +77,28 @@ void Messenger::on_link(PeerId number, Endpoint& endpoint) noexcept {
     return endpoint.close();
   }
   Peer& peer = *peers_[number];
-  if (number == options_.self) return bring_up(peer, endpoint);
+  if (number == options_.self) {
+    const bool is_ours = endpoint.dialled && peer.state == PeerState::expected;
+    return is_ours ? bring_up(peer, endpoint) : endpoint.close();
+  }
   if (!endpoint.dialled) return accept_link(peer, endpoint);
-  const bool is_needed = peer.state == PeerState::expected && peer.dial == nullptr;
+  const bool is_needed = peer.state == PeerState::expected && peer.dial.endpoint == nullptr;
   if (!is_needed) return endpoint.close();  // the peer's own dial has come first
-  peer.dial = &endpoint;
+  set_dial(peer, DialState::tentative, &endpoint);
 }
 
 void Messenger::accept_link(Peer& peer, Endpoint& endpoint) noexcept {
-  const bool crossed = peer.dialling && options_.self > peer.number;
+  const bool we_dial = peer.state == PeerState::expected && is_under_way(peer.dial.state);
+  const bool we_have_dialled = peer.state == PeerState::up && peer.endpoint->dialled;
+  const bool crossed = options_.self > peer.number && connect_ != nullptr && (we_dial || we_have_dialled);
   if (crossed || peer.state != PeerState::expected) {
     PacketHeader header{.kind = PacketKind::turned_away};
     header.id = static_cast<std::uint32_t>(crossed ? TurnedAway::crossed : TurnedAway::taken);
     answer_dial(endpoint, header);
-    if (!crossed) PARLEY_LOG(warn, "p2p", "closing a second link to rank ", peer.number);
+    if (!crossed) PARLEY_LOG(warn, "p2p", "closing a second link to ", peer.title);
     return endpoint.close();
   }
   answer_dial(endpoint, {.kind = PacketKind::welcome});
-  if (Endpoint* own = std::exchange(peer.dial, nullptr); own != nullptr) own->close();
-  end_dial(peer);
   bring_up(peer, endpoint);
 }
 
@@ -70,61 +108,75 @@ void Messenger::answer_dial(Endpoint& endpoint, const PacketHeader& answer) noex
 }
 
 void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
+  if (peer.dial.endpoint == &endpoint) peer.dial.endpoint = nullptr;
+  end_dial(peer);
   peer.state = PeerState::up;
   peer.endpoint = &endpoint;
   endpoint.user = &peer;
+  peer.owes_abort = false;
+  // Whoever links later than others has heard of nothing yet.
+  for (const auto& [context, record] : aborts_)
+    if (peer.number != options_.self && !note(peer.abort_contexts, context))
+      peer.close_wanted = unsettled_ = true;
+  if (leaving_ && peer.number != options_.self) {
+    peer.goodbye_wanted = true;
+    peer.goodbye_culprit = leaving_->culprit;
+  }
   drive(peer);
 }
 
 Peer* Messenger::dialled_with(const Endpoint& endpoint) noexcept {
   for (auto& peer : peers_)
-    if (peer->dial == &endpoint) return peer.get();
+    if (peer->dial.endpoint == &endpoint) return peer.get();
   return nullptr;
 }
 
-// The peer's answer to our dial.
+// The first packet on our dial.
 void Messenger::handle_answer(Peer& peer, const PacketHeader& header) noexcept {
-  Endpoint& endpoint = *std::exchange(peer.dial, nullptr);
+  const auto why = static_cast<TurnedAway>(header.id);
+  if (header.kind == PacketKind::welcome) return bring_up(peer, *peer.dial.endpoint);
   end_dial(peer);
-  if (header.kind == PacketKind::welcome) return bring_up(peer, endpoint);
-  endpoint.close();
-  const bool crossed = header.kind == PacketKind::turned_away &&
-                       static_cast<TurnedAway>(header.id) == TurnedAway::crossed && connect_ != nullptr;
-  if (crossed)
-    peer.turned_away_at = std::chrono::steady_clock::now();
-  else
-    on_unreachable(peer.number, Code::refused, "it has, or had, a link to a process of our number");
-}
-
-// The peer's own dial should have come long ago.
-void Messenger::dial_again(Peer& peer, std::chrono::steady_clock::time_point now) noexcept {
-  const bool turned_away = peer.turned_away_at.time_since_epoch().count() != 0;
-  if (!turned_away || peer.state != PeerState::expected || now - peer.turned_away_at < patience) return;
-  peer.turned_away_at = {};
-  peer.dialling = false;
-  want_link(peer);
+  if (header.kind != PacketKind::turned_away) {
+    PARLEY_LOG(warn, "p2p", "closing the dial to ", peer.title, ": its first packet is no answer");
+    return fail_peer(peer, Code::protocol_violation, peer.number);
+  }
+  if (why == TurnedAway::crossed && connect_ != nullptr) return set_dial(peer, DialState::resting, nullptr);
+  unreachable_[peer.number] = "it has, or had, a link to a process of our number";
+  fail_peer(peer, Code::refused, peer.number);
 }
 
 void Messenger::on_unreachable(PeerId number, Status status, std::string_view why) noexcept {
   if (number >= peers_.size()) return;
-  end_dial(*peers_[number]);
-  if (peers_[number]->state != PeerState::expected) return;
+  Peer& peer = *peers_[number];
+  if (peer.state != PeerState::expected) return;
   unreachable_[number] = why;
-  // Once all have been called, only the dead cannot be reached.
-  const bool is_gone = connect_ != nullptr && status.code() == Code::unreachable;
-  fail_peer(*peers_[number], is_gone ? Status(Code::peer_died, status.native()) : status, number);
+  const bool is_over = leaving_ || status.code() == Code::refused || number == options_.self;
+  if (connect_ == nullptr || is_over) return fail_peer(peer, status, number);
+  // All were there when the world was made. So nobody listening means gone; anything else may pass, and is
+  // tried again while somebody waits.
+  if (status.native() == ECONNREFUSED) return fail_peer(peer, Code::gone, number);
+  set_dial(peer, DialState::resting, nullptr);
+  PARLEY_LOG(warn, "p2p", "no link to ", peer.title, " yet: ", why);
+  if (is_own_shortage(status)) fail_requests(peer, {Code::exhausted, status.native()});
+}
+
+// Our dial has ended without an answer.
+void Messenger::lose_dial(Peer& peer, Status reason) noexcept {
+  peer.dial.endpoint = nullptr;
+  if (connect_ != nullptr && reason.code() != Code::closed)
+    return set_dial(peer, DialState::resting, nullptr);
+  set_dial(peer, DialState::none, nullptr);
+  const bool is_ours = reason.code() == Code::closed;
+  fail_peer(peer, is_ours ? reason : Status(Code::peer_died, reason.native()), peer.number);
 }
 
 void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   auto* peer = static_cast<Peer*>(endpoint.user);
   if (peer == nullptr) {  // a dial without an answer, or a link that was turned away
-    peer = dialled_with(endpoint);
-    if (peer == nullptr) return;
-    peer->dial = nullptr;
-    end_dial(*peer);
-    return fail_peer(*peer, reason.code() == Code::closed ? reason : Status(Code::peer_died, reason.native()),
-                     peer->number);
+    if (Peer* dialled = dialled_with(endpoint); dialled != nullptr) lose_dial(*dialled, reason);
+    return;
   }
+  if (peer->endpoint != &endpoint) return;
   peer->endpoint = nullptr;
   set_blocked(*peer, false);
   if (peer->state == PeerState::left)

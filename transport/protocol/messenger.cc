@@ -30,7 +30,7 @@ Messenger::~Messenger() {
 void Messenger::on_writable(Endpoint& endpoint) noexcept {
   auto* peer = static_cast<Peer*>(endpoint.user);
   if (peer == nullptr) return;
-  ++peer->heard;  // it has read
+  ++peer->heard;  // its host has taken something
   drive(*peer);
 }
 
@@ -49,7 +49,15 @@ const AbortRecord* Messenger::find_abort(std::uint32_t context) const noexcept {
 }
 
 Unexpected* Messenger::peek(const Pattern& pattern) noexcept {
-  return static_cast<Unexpected*>(matcher_.find(pattern));
+  auto* message = static_cast<Unexpected*>(matcher_.find(pattern));
+  if (message != nullptr) return message;
+  if (pattern.source == any_source) {
+    any_source_is_probed_ = true;
+  } else {
+    peers_[pattern.source]->pulse.awaited = true;
+    want_link(*peers_[pattern.source]);
+  }
+  return nullptr;
 }
 
 void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit) {
@@ -58,7 +66,20 @@ void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(
     if (arrival->envelope.context == context) visit(static_cast<const Unexpected&>(*arrival));
 }
 
+bool Messenger::owes_aborts() const noexcept {
+  return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
+    return peer->state == PeerState::expected ? peer->owes_abort
+                                              : peer->state == PeerState::up && !peer->abort_contexts.empty();
+  });
+}
+
+void Messenger::end() noexcept {
+  for (auto& peer : peers_)
+    if (peer->state == PeerState::expected) fail_peer(*peer, Code::closed, peer->number);
+}
+
 void Messenger::leave(std::optional<std::uint32_t> culprit) noexcept {
+  leaving_ = Leaving{culprit};
   for (auto& peer : peers_) {
     if (peer->goodbye_wanted || peer->endpoint == nullptr || peer->number == options_.self) continue;
     peer->goodbye_wanted = true;
@@ -69,6 +90,7 @@ void Messenger::leave(std::optional<std::uint32_t> culprit) noexcept {
 
 bool Messenger::drained() const noexcept {
   for (const auto& peer : peers_) {
+    if (peer->dial.state == DialState::tentative) return false;  // the peer takes it for a link already
     if (peer->endpoint == nullptr) continue;
     if (!peer->outbox.empty() || !peer->streams.empty() || !peer->endpoint->drained()) return false;
     if (peer->goodbye_wanted && !peer->goodbye_sent) return false;

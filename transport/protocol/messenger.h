@@ -105,7 +105,8 @@ class Messenger final : public PacketSink {
   // Why no message can come for this pattern any more; ok if one can.
   [[nodiscard]] base::Status receive_obstacle(const Pattern& pattern) const noexcept;
 
-  // The oldest message that `pattern` accepts: peek leaves it, hold takes it out of matching.
+  // The oldest message that `pattern` accepts: peek leaves it, hold takes it out of matching. Whoever peeks
+  // again and again waits for the peer, which is then linked to and looked after.
   Unexpected* peek(const Pattern& pattern) noexcept;
   void hold(Unexpected& message) noexcept;
   void put_back(Unexpected& message) noexcept;
@@ -138,6 +139,10 @@ class Messenger final : public PacketSink {
   // Says goodbye to every peer once its outbox and streams are empty. `culprit`: the process whose failure
   // makes us leave, or nothing in good order.
   void leave(std::optional<std::uint32_t> culprit) noexcept;
+  // Whether peers are yet to be told of an abort of ours, for want of a link.
+  [[nodiscard]] bool owes_aborts() const noexcept;
+  // Ends what is left after leave() and the end of all links.
+  void end() noexcept;
   // Whether all that was sent, goodbyes included, has left this process.
   [[nodiscard]] bool drained() const noexcept;
   // Whether every peer has left or is down.
@@ -232,16 +237,19 @@ class Messenger final : public PacketSink {
   static bool stands(const Unexpected& message) noexcept;
 
   // linking.cc
-  void want_link(Peer& peer) noexcept;
+  void set_dial(Peer& peer, DialState state, Endpoint* endpoint) noexcept;
   void end_dial(Peer& peer) noexcept;
+  void want_link(Peer& peer) noexcept;
   void dial_again(Peer& peer, std::chrono::steady_clock::time_point now) noexcept;
   void accept_link(Peer& peer, Endpoint& endpoint) noexcept;
-  void bring_up(Peer& peer, Endpoint& endpoint) noexcept;
   static void answer_dial(Endpoint& endpoint, const PacketHeader& answer) noexcept;
+  void bring_up(Peer& peer, Endpoint& endpoint) noexcept;
   Peer* dialled_with(const Endpoint& endpoint) noexcept;
   void handle_answer(Peer& peer, const PacketHeader& header) noexcept;
+  void lose_dial(Peer& peer, base::Status reason) noexcept;
 
   // heartbeat.cc
+  static constexpr auto suspicion_after = std::chrono::seconds(5);
   using TimePoint = std::chrono::steady_clock::time_point;
   void look_after_awaited(TimePoint now) noexcept;
   void look_after(Peer& peer, TimePoint now) noexcept;
@@ -263,6 +271,7 @@ class Messenger final : public PacketSink {
   void run_short(Peer& peer, const char* of_what) noexcept;
   void end_when_safe(Request& request, base::Status status) noexcept;
   void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
+  void fail_requests(Peer& peer, base::Status status) noexcept;
   void fail_any_source(base::Status status, Peer& peer) noexcept;
   [[nodiscard]] const AbortRecord* find_abort(std::uint32_t context) const noexcept;
 
@@ -283,7 +292,12 @@ class Messenger final : public PacketSink {
 
   std::uint64_t burst_ = 1;
   int blocked_peers_ = 0;
-  int dials_under_way_ = 0;  // on demand
+  int dials_under_way_ = 0;
+  struct Leaving {
+    std::optional<std::uint32_t> culprit;
+  };
+  std::optional<Leaving> leaving_;     // since leave()
+  bool any_source_is_probed_ = false;  // since the last tick
 
   std::unordered_map<std::uint32_t, AbortRecord> aborts_;
   std::optional<Casualty> casualty_;

@@ -19,7 +19,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   Peer& peer = *peers_[spec.destination];
   if (abort_record(spec.context) != nullptr) return {Code::aborted};
   if (peer.state == PeerState::left || peer.state == PeerState::down) return {peer.reason};
-  if (peer.goodbye_wanted) return {Code::closed};  // another thread is leaving
+  if (leaving_) return {Code::closed};  // another thread is at it
 
   const Urgency urgency = peer.burst == burst_ ? spec.urgency : Urgency::now;
   peer.burst = burst_;
@@ -40,6 +40,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   }
 
   if (peer.state == PeerState::expected) want_link(peer);
+  if (peer.state == PeerState::down) return {peer.reason};
   if (peer.live_sends >= max_envelopes) return {Code::exhausted};
   Request* request = new_request(RequestKind::send);
   if (request == nullptr) return {Code::exhausted};

@@ -35,6 +35,20 @@ struct StallReport {
   std::chrono::steady_clock::time_point since{};
 };
 
+// How our own dial to a peer stands.
+enum class DialState : std::uint8_t {
+  none,       // not begun, or over
+  calling,    // Transport::connect() is under way
+  tentative,  // it has come through; the peer has not answered it yet
+  resting,    // it came to nothing that is final: again after a while, if somebody still waits
+};
+
+struct Dial {
+  DialState state = DialState::none;
+  Endpoint* endpoint = nullptr;  // while tentative
+  std::chrono::steady_clock::time_point since{};
+};
+
 // Signs of life of a peer, while operations wait for it.
 struct Pulse {
   bool awaited = false;  // by some operation, for a while
@@ -55,11 +69,8 @@ struct Peer {
   std::uint32_t culprit = 0;  // whose failure that was: its own number unless its goodbye named another
 
   Endpoint* endpoint = nullptr;  // while up or left
-  Endpoint* dial = nullptr;      // while expected: our dial, which the peer has not welcomed yet
-  bool dialling = false;         // we dial it, or have dialled it, on demand
-  bool dial_under_way = false;   // and know no outcome yet
-  std::chrono::steady_clock::time_point turned_away_at{};  // zero: our dial was not, for the peer's own
-  Mover* mover = nullptr;     // moves large messages beside the link, if both ends have it
+  Dial dial;                     // while expected: our own
+  Mover* mover = nullptr;        // moves large messages beside the link, if both ends have it
   bool blocked = false;       // the link refused something, which waits; on_writable() or on_closed() follows
   bool yielded = false;       // has pieces to send when others have had their turn
   std::uint64_t burst = 0;    // the burst in which it was last sent to, see Messenger::end_burst()
@@ -75,6 +86,7 @@ struct Peer {
   base::IntrusiveList<Request, OutboxTag> outbox;   // in order; before any piece of a stream
   base::IntrusiveList<Request, StreamTag> streams;  // granted sends
   std::vector<std::uint32_t> abort_contexts;        // aborts to tell, oldest first
+  bool owes_abort = false;                          // an abort of ours waits for a link
   std::vector<std::uint32_t> revoke_ids;            // offers to take back
   std::vector<std::uint32_t> revoked_ids;           // late grants to answer
 

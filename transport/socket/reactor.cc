@@ -15,7 +15,10 @@ struct WaitEnded {
   using allocator_type = WaitAllocator<std::byte>;
   Reactor::Impl* impl;
   [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(impl->wait_memory); }
-  void operator()(const asio::error_code&) const noexcept { impl->waiting = false; }
+  void operator()(const asio::error_code&) const noexcept {
+    impl->waiting = false;
+    impl->count_work(-1);
+  }
 };
 
 std::unique_ptr<Reactor::Impl> make_impl() {
@@ -43,7 +46,13 @@ Reactor::~Reactor() {
 
 std::size_t Reactor::poll() {
   impl_->context.restart();
-  return impl_->context.poll();
+  const std::size_t handlers = impl_->context.poll();
+  impl_->count_work(static_cast<std::int64_t>(handlers));
+  return handlers;
+}
+
+std::uint64_t Reactor::work_done() const noexcept {
+  return impl_->work_done.load(std::memory_order_relaxed);
 }
 
 void Reactor::announce_sleep() noexcept {
@@ -64,11 +73,10 @@ void Reactor::sleep(base::Deadline deadline) {
     impl_->waiter.async_wait(asio::posix::stream_descriptor::wait_read, WaitEnded{impl_.get()});
   }
   impl_->context.restart();
-  if (deadline.is_never())
-    impl_->context.run_one();
-  else
-    impl_->context.run_one_until(deadline.when());
-  impl_->context.poll();
+  std::size_t handlers =
+      deadline.is_never() ? impl_->context.run_one() : impl_->context.run_one_until(deadline.when());
+  handlers += impl_->context.poll();
+  impl_->count_work(static_cast<std::int64_t>(handlers));
   end_announced_sleep();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "transport/base/deadline.h"
@@ -26,6 +27,8 @@ class Reactor final : public base::Doorbell {
 
   // Runs handlers that are ready, without blocking. Returns how many ran.
   std::size_t poll();
+  // Handlers that have ever run, but for those that only end a sleep. Thread-safety: safe from any thread.
+  [[nodiscard]] std::uint64_t work_done() const noexcept;
 
   void announce_sleep() noexcept;
   void cancel_sleep() noexcept;

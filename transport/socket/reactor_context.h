@@ -4,6 +4,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include "transport/base/unique_fd.h"
@@ -56,6 +57,11 @@ struct Reactor::Impl {
   base::UniqueFd doorbell;  // eventfd
   asio::posix::stream_descriptor waiter{context};
   bool waiting = false;  // an async_wait on `waiter` is under way
+  // See Reactor::work_done(). Relaxed: a hint, which orders nothing else.
+  std::atomic<std::uint64_t> work_done{0};
+  void count_work(std::int64_t handlers) noexcept {
+    work_done.fetch_add(static_cast<std::uint64_t>(handlers), std::memory_order_relaxed);
+  }
 
   // Sleeper: sleeping = true; fence; look for work. Ringer: work; fence; look at sleeping. Both accesses are
   // seq_cst so that at least one of the two sees the other.

@@ -43,10 +43,11 @@ bool TcpLink::drained() const noexcept {
          (ioctl(socket_.get(), SIOCOUTQ, &undelivered_bytes) != 0 || undelivered_bytes == 0);
 }
 
-std::chrono::milliseconds TcpLink::silence() noexcept {
+std::optional<std::chrono::milliseconds> TcpLink::silence() noexcept {
   tcp_info info{};
   socklen_t bytes = sizeof(info);
-  if (ended() || getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return {};
+  if (ended() || getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
+    return std::chrono::milliseconds(0);
   const bool unacknowledged = info.tcpi_unacked != 0 || info.tcpi_probes != 0;
   const auto now = std::chrono::steady_clock::now();
   // What was not looked at for a while may have been acknowledged meanwhile, and something else sent.

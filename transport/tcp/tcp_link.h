@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "transport/base/intrusive_list.h"
 #include "transport/base/unique_fd.h"
@@ -31,7 +32,7 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
     return FrameSender::copy_limit_bytes;
   }
   [[nodiscard]] bool drained() const noexcept override;
-  [[nodiscard]] std::chrono::milliseconds silence() noexcept override;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> silence() noexcept override;
   void close() noexcept override;
 
   // From the transport's progress(): read and deliver; returns the number of events.

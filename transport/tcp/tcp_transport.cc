@@ -180,15 +180,18 @@ std::size_t TcpTransport::admit_newcomers() noexcept {
 }
 
 void TcpTransport::admit(PeerId peer, base::UniqueFd socket, bool dialled) noexcept {
+  // Whoever dialled us and cannot be taken in sees the end of the stream, and may dial again.
+  const auto turn_down = [&](Status status, const char* why) {
+    if (dialled) sink_->on_unreachable(peer, status, why);
+  };
   try {
     auto link = std::make_unique<TcpLink>(std::move(socket), *sink_, unsent_);
     link->dialled = dialled;
     watch(*link, EPOLLIN);
-    if (link->watched_events == 0)
-      return sink_->on_unreachable(peer, {Code::exhausted, errno}, "epoll_ctl failed");
+    if (link->watched_events == 0) return turn_down({Code::exhausted, errno}, "epoll_ctl failed");
     links_.push_back(std::move(link));
   } catch (const std::bad_alloc&) {
-    return sink_->on_unreachable(peer, Code::exhausted, "out of memory for a link");
+    return turn_down(Code::exhausted, "out of memory for a link");
   }
   sink_->on_link(peer, *links_.back());
 }

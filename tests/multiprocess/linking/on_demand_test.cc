@@ -192,6 +192,62 @@ TEST(OnDemand, WhatWasSentRightBeforeTheEndOfTheProcessArrives) {
   EXPECT_EQ(code, 0);
 }
 
+// Rank 0 has left in good order, rank 1 because of rank 2's death, before the others met them.
+TEST(OnDemand, WhatBecameOfARankThatWasNeverMetIsKnown) {
+  const SharedPage<std::atomic<int>> step;
+  const int code = run_ranks(
+      4,
+      [&](int rank, int) {
+        std::signal(SIGTERM, SIG_IGN);  // outlives the victim
+        const auto await = [&](int number) {
+          while (*step < number) std::this_thread::sleep_for(1ms);
+        };
+        ProcessGroup world = init();
+        if (rank == 0) {
+          destroy();
+          *step = 1;
+        } else if (rank == 1) {
+          await(1);
+          world.send(1, 2);
+          expect_throws<PeerDiedError>([&] { world.recv<int>(2); });
+          destroy();
+          *step = 2;
+        } else if (rank == 2) {
+          world.recv<int>(1);
+          kill(getpid(), SIGKILL);
+        } else {
+          await(2);
+          const auto left = expect_throws<PeerLeftError>([&] { world.send(1, 0); });
+          expect_equal(left.details().culprit, 0, "who left");
+          const auto died = expect_throws<PeerDiedError>([&] { world.recv<int>(1); });
+          expect_equal(died.details().culprit, 2, "who died");
+          *step = 3;
+        }
+      },
+      on_demand);
+  EXPECT_EQ(code, killed_exit_code);
+  EXPECT_EQ(*step, 3);
+}
+
+// The aborter does not stay to see that all have heard.
+TEST(OnDemand, AnAbortReachesAllAlthoughTheAborterLeavesAtOnce) {
+  const SharedPage<std::atomic<int>> told;
+  const int code = run_ranks(
+      4,
+      [&](int rank, int) {
+        ProcessGroup world = init();
+        if (rank == 0) {
+          world.abort("enough");
+          return destroy();
+        }
+        expect_throws<AbortedError>([&] { world.recv<int>(any_source); });
+        ++*told;
+      },
+      on_demand);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(*told, 3);
+}
+
 TEST(OnDemand, RanksThatNeverMeetLeaveInGoodOrder) {
   const auto begin = std::chrono::steady_clock::now();
   const int code = run_ranks(

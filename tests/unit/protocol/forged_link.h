@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "transport/interface/endpoint.h"
@@ -19,7 +20,7 @@ class ForgedLink final : public Endpoint {
   }
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 8192; }
   [[nodiscard]] bool drained() const noexcept override { return true; }
-  [[nodiscard]] std::chrono::milliseconds silence() noexcept override { return silent_for; }
+  [[nodiscard]] std::optional<std::chrono::milliseconds> silence() noexcept override { return silent_for; }
   void close() noexcept override { closed = true; }
 
   std::chrono::milliseconds silent_for{0};

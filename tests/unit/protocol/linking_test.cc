@@ -1,6 +1,7 @@
 // One link for each peer, whoever dials, and when.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -55,6 +56,10 @@ class Linking : public testing::Test {
     PacketHeader header{.kind = kind};
     header.id = static_cast<std::uint32_t>(why);
     messenger_.on_packet(ours_, header, {});
+  }
+  void tick_for(std::chrono::milliseconds time) {
+    const auto now = std::chrono::steady_clock::now();
+    for (auto passed = 0ms; passed <= time; passed += 100ms) messenger_.tick(now + passed);
   }
   static std::vector<PacketKind> kinds(const ForgedLink& link) {
     std::vector<PacketKind> kinds;
@@ -143,11 +148,9 @@ TEST_F(Linking, WhoWasTurnedAwayDialsAgainIfTheOtherDialDoesNotCome) {
   our_dial(2);
   answer(PacketKind::turned_away, TurnedAway::crossed);
   EXPECT_TRUE(ours_.closed);
-  const auto now = std::chrono::steady_clock::now();
-  messenger_.tick(now);
-  messenger_.tick(now + 1s);
+  tick_for(1s);
   EXPECT_EQ(dialled_.size(), 1U);
-  messenger_.tick(now + 3s);
+  tick_for(3s);
   EXPECT_EQ(dialled_.size(), 2U);
 }
 
@@ -170,19 +173,109 @@ TEST_F(Linking, WhoIsTakenForASecondProcessIsTold) {
   EXPECT_NE(messenger_.unreachable_reason(0).find("our number"), std::string::npos);
 }
 
-TEST_F(Linking, ADialThatEndsWithoutAnAnswerIsADeath) {
+TEST_F(Linking, ADialThatEndsWithoutAnAnswerIsMadeAgainWhileSomebodyWaits) {
   const Posted sent = send(0);
   our_dial(0);
-  messenger_.on_closed(ours_, {Code::peer_died, 104});
-  EXPECT_EQ(sent.request->status.code(), Code::peer_died);
+  messenger_.on_closed(ours_, {Code::peer_died, ECONNRESET});
+  EXPECT_EQ(sent.request->state, RequestState::queued);
+  tick_for(3s);
+  EXPECT_EQ(dialled_, (std::vector<PeerId>{0, 0}));
+  messenger_.cancel(*sent.request, Code::cancelled);
+  messenger_.on_unreachable(0, Code::timed_out, "silent");
+  tick_for(5s);
+  EXPECT_EQ(dialled_.size(), 2U) << "nobody waits";
 }
 
-TEST_F(Linking, WhomNobodyReachesAnyMoreIsDead) {
+TEST_F(Linking, AtWhoseAddressNobodyListensIsGone) {
   const Posted sent = send(0);
-  messenger_.on_unreachable(0, {Code::unreachable, 111}, "connection refused");
-  EXPECT_EQ(sent.request->status.code(), Code::peer_died);
+  const Posted any = receive(any_source);
+  messenger_.on_unreachable(0, {Code::unreachable, ECONNREFUSED}, "connection refused");
+  EXPECT_EQ(sent.request->status.code(), Code::gone);
   EXPECT_EQ(messenger_.unreachable_reason(0), "connection refused");
-  EXPECT_EQ(send(0).status.code(), Code::peer_died) << "and stays so";
+  EXPECT_EQ(send(0).status.code(), Code::gone) << "and stays so";
+  EXPECT_EQ(any.request->state, RequestState::posted) << "it may have left in good order";
+  EXPECT_EQ(messenger_.dead_process(), std::nullopt);
+}
+
+TEST_F(Linking, OurOwnShortageIsNotThePeersDeath) {
+  const Posted sent = send(0);
+  messenger_.on_unreachable(0, {Code::unreachable, EMFILE}, "too many open files");
+  EXPECT_EQ(sent.request->status.code(), Code::exhausted);
+  EXPECT_EQ(messenger_.peer(0).state, PeerState::expected);
+  send(0);
+  tick_for(3s);
+  EXPECT_EQ(dialled_.size(), 2U);
+}
+
+TEST_F(Linking, WhoseDialHasFailedWelcomesTheOther) {
+  send(0);
+  messenger_.on_unreachable(0, Code::timed_out, "silent");
+  their_dial(0);
+  EXPECT_EQ(kinds(theirs_), (std::vector{PacketKind::welcome, PacketKind::eager}));
+}
+
+TEST_F(Linking, WhoLinksAfterAnAbortHearsOfIt) {
+  messenger_.abort_context(7, 2, "enough");
+  their_dial(0);
+  EXPECT_EQ(kinds(theirs_), (std::vector{PacketKind::welcome, PacketKind::abort}));
+}
+
+TEST_F(Linking, AnAbortIsOwedUntilAllAreToldOrGone) {
+  messenger_.abort_context(0, 1, "enough");
+  EXPECT_TRUE(messenger_.owes_aborts());
+  their_dial(2);
+  EXPECT_TRUE(messenger_.owes_aborts());
+  messenger_.on_unreachable(0, {Code::unreachable, ECONNREFUSED}, "connection refused");
+  EXPECT_FALSE(messenger_.owes_aborts());
+}
+
+TEST_F(Linking, WhoComesWhileWeLeaveGetsAGoodbye) {
+  messenger_.leave(std::nullopt);
+  their_dial(2);
+  EXPECT_EQ(kinds(theirs_), (std::vector{PacketKind::welcome, PacketKind::goodbye}));
+  send(0);
+  EXPECT_TRUE(dialled_.empty());
+}
+
+TEST_F(Linking, ADialWithoutAnAnswerIsNoGoodOrderToLeaveIn) {
+  send(0);
+  our_dial(0);
+  messenger_.leave(std::nullopt);
+  EXPECT_FALSE(messenger_.drained());
+  answer(PacketKind::welcome);
+  EXPECT_EQ(ours_.sent.back().kind, PacketKind::goodbye);
+  EXPECT_TRUE(messenger_.drained());
+}
+
+TEST_F(Linking, AProbeThatNamesAPeerNeedsIt) {
+  EXPECT_EQ(messenger_.peek({0, any_source, 0}), nullptr);
+  EXPECT_TRUE(dialled_.empty());
+  EXPECT_EQ(messenger_.peek({0, 2, 0}), nullptr);
+  EXPECT_EQ(dialled_, std::vector<PeerId>{2});
+}
+
+TEST_F(Linking, AnythingElseThanAnAnswerIsAViolation) {
+  const Posted sent = send(0);
+  our_dial(0);
+  answer(PacketKind::credit);
+  EXPECT_TRUE(ours_.closed);
+  EXPECT_EQ(sent.request->status.code(), Code::protocol_violation);
+}
+
+TEST_F(Linking, NobodyElseHasOurNumber) {
+  ForgedLink liar;
+  messenger_.on_link(1, liar);
+  EXPECT_TRUE(liar.closed);
+  messenger_.on_closed(liar, Code::closed);
+}
+
+TEST_F(Linking, WhatIsPendingEndsWithTheWorld) {
+  const Posted sent = send(0);
+  const Posted any = receive(any_source);
+  messenger_.leave(std::nullopt);
+  messenger_.end();
+  EXPECT_EQ(sent.request->status.code(), Code::closed);
+  EXPECT_EQ(any.request->status.code(), Code::closed);
 }
 
 }  // namespace
