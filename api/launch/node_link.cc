@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "api/launch/pipe.h"
+#include "api/wireup/reachability.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
 #include "transport/base/threads.h"
@@ -199,6 +200,10 @@ std::string NodeLink::missing_nodes() const {
   return missing;
 }
 
+std::string NodeLink::advice() const {
+  return place_.number == 0 ? wireup::advice_on_missing(place_.host, "--rendezvous") : "";
+}
+
 // Waits for the cards of all launchers and numbers the ranks.
 void NodeLink::gather() {
   const auto keys = keys_of_all(place_.count, card_key);
@@ -211,10 +216,10 @@ void NodeLink::gather() {
       if (await_outcome(std::chrono::milliseconds(0))) return;
       if (gathered_by_.expired())
         throw InitError(concat("node ", place_.number, " waited in vain for the parley-run of node ",
-                               missing_nodes(), " of ", place_.count));
+                               missing_nodes(), " of ", place_.count, advice()));
       if (!reminder.expired()) continue;
       reminder = base::Deadline::after(reminder_period);
-      PARLEY_LOG(warn, "init", "still waiting for the parley-run of node ", missing_nodes());
+      PARLEY_LOG(warn, "init", "still waiting for the parley-run of node ", missing_nodes(), advice());
     }
   }
   if (stopping_) return;

@@ -75,6 +75,7 @@ class NodeLink {
   bool await_outcome(std::chrono::nanoseconds patience);
   void look_for_silent_nodes();
   [[nodiscard]] std::string missing_nodes() const;
+  [[nodiscard]] std::string advice() const;
   [[nodiscard]] std::shared_ptr<Store> store() const;
   void decide(const NodeOutcome& outcome);
   void announce() noexcept;

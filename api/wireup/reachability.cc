@@ -35,16 +35,16 @@ std::optional<Unreachable> find_unreachable(const std::vector<rendezvous::Addres
           "reach, or PARLEY_SOCKET_IFNAME or PARLEY_HOST on ", hidden->host)};
 }
 
-std::string advice_on_missing_ranks(const std::string& store_host) {
+std::string advice_on_missing(const std::string& store_host, std::string_view setting) {
   // Given as a loopback address it was meant for one host.
   if (store_host == "localhost" || is_loopback(store_host)) return {};
   try {
     const std::string own = socket::address_towards(store_host);
     if (!is_loopback(own)) return {};
-    return base::concat(
-        "; the store listens on a loopback address, since '", store_host, "' is ", own,
-        " here: ranks on other hosts find it only when MASTER_ADDR is another address of this ",
-        "host, which has ", socket::list_interfaces(socket::network_addresses()));
+    return base::concat("; the store listens on a loopback address, since '", store_host, "' is ", own,
+                        " here: other hosts find it only when ", setting,
+                        " is another address of this host, which has ",
+                        socket::list_interfaces(socket::network_addresses()));
   } catch (const Error&) {
     return {};
   }

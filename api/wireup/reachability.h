@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rendezvous/address_card.h"
@@ -18,8 +19,9 @@ struct Unreachable {
 // its own name, which Debian resolves to 127.0.1.1 on that host.
 std::optional<Unreachable> find_unreachable(const std::vector<rendezvous::AddressCard>& cards);
 
-// What to add when ranks are missing: nothing unless `store_host`, the name of this host under which it
-// serves the store, resolves to a loopback address, where ranks of other hosts cannot find it.
-std::string advice_on_missing_ranks(const std::string& store_host);
+// What to add when others are missing: nothing unless `store_host`, the name of this host under which it
+// serves the store, resolves to a loopback address, where other hosts cannot find it. `setting` is where the
+// name is from: "MASTER_ADDR".
+std::string advice_on_missing(const std::string& store_host, std::string_view setting);
 
 }  // namespace parley::wireup

@@ -138,7 +138,8 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
       world->engine->add(std::make_unique<transport::TcpTransport>(world->engine->reactor(), std::move(tcp)));
   card.tcp_address = transport.address();
   const bool serves = options.store == nullptr && options.place.serves_store;
-  world->cards = roll_call.exchange(card, serves ? advice_on_missing_ranks(options.place.store_host) : "");
+  world->cards =
+      roll_call.exchange(card, serves ? advice_on_missing(options.place.store_host, "MASTER_ADDR") : "");
   require_reachable(*world);
 
   world->local_rank = choose_local_rank(options.place, world->cards);

@@ -21,8 +21,9 @@ struct InitOptions {
   int rank = -1;
   int world_size = -1;
   // The address to listen on and to advertise: an IP address or a name of this host. Empty: PARLEY_HOST, else
-  // the address of the route to the store's host. Where a store of the program's own class keeps its keys is
-  // unknown: with one, and more than one rank, either must be set (else UsageError).
+  // as PARLEY_SOCKET_IFNAME chooses among the interfaces, else the address of the route to the store's host.
+  // Where a store of the program's own class keeps its keys is unknown: with one, and more than one rank, one
+  // of the three must be set (else UsageError).
   std::string host = {};
   // Proof that the ranks belong together. Empty: see "Secrets" in api/README.md.
   std::string secret = {};

@@ -36,14 +36,16 @@ TEST(Reachability, ALoopbackAddressAmongSeveralHostsIsNamedWithWhatToSet) {
 
 TEST(Reachability, AStoreWhoseNameIsALoopbackAddressHereIsExplained) {
   // A number of a form that only the resolver reads, so that it counts as a name.
-  EXPECT_THAT(advice_on_missing_ranks("0x7f000101"), HasSubstr("since '0x7f000101' is 127.0."));
-  EXPECT_THAT(advice_on_missing_ranks("0x7f000101"), HasSubstr("lo 127.0.0.1"));
+  EXPECT_THAT(advice_on_missing("0x7f000101", "MASTER_ADDR"), HasSubstr("since '0x7f000101' is 127.0."));
+  EXPECT_THAT(advice_on_missing("0x7f000101", "MASTER_ADDR"), HasSubstr("lo 127.0.0.1"));
+  EXPECT_THAT(advice_on_missing("0x7f000101", "--rendezvous"),
+              HasSubstr("only when --rendezvous is another"));
 }
 
 TEST(Reachability, ALoopbackAddressOnPurposeNeedsNoAdvice) {
   for (const char* host : {"127.0.0.1", "::1", "localhost", "127.0.1.1"})
-    EXPECT_EQ(advice_on_missing_ranks(host), "") << host;
-  EXPECT_EQ(advice_on_missing_ranks(std::string(80, 'a')), "");
+    EXPECT_EQ(advice_on_missing(host, "MASTER_ADDR"), "") << host;
+  EXPECT_EQ(advice_on_missing(std::string(80, 'a'), "MASTER_ADDR"), "");
 }
 
 }  // namespace

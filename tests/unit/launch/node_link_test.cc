@@ -135,6 +135,12 @@ TEST_F(Nodes, WhoNeverComesIsNamed) {
   EXPECT_THAT(text, HasSubstr("3 of 4"));
 }
 
+TEST_F(Nodes, ARendezvousThatOnlyNode0ReachesIsExplained) {
+  // A number of a form that only the resolver reads, so that it counts as a name.
+  NodeLink link({2, 0, "0x7f000001", server_->port(), options().secret, 300ms}, 1);
+  EXPECT_THAT(failure_of(link), HasSubstr("only when --rendezvous is another address of this host"));
+}
+
 TEST_F(Nodes, WithoutNode0ThereIsAnErrorWithTheAddress) {
   const std::uint16_t port = server_->port();
   server_.reset();
