@@ -7,8 +7,10 @@
 #include <parley/store.h>
 #include <poll.h>
 
+#include <barrier>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace parley::launch {
 namespace {
@@ -102,6 +104,28 @@ TEST_F(Nodes, TheFirstProposalStandsForAll) {
   EXPECT_EQ(outcome_at(*b), first);
   a->report_done();  // comes too late and changes nothing
   EXPECT_EQ(a->outcome(), first);
+}
+
+TEST_F(Nodes, OfProposalsAtTheSameMomentOneStands) {
+  for (int round = 0; round < 30; ++round) {
+    server_ = std::make_unique<TcpStoreServer>(options());
+    const auto a = start(0, 1), b = start(1, 1);
+    layout_of(*a);
+    layout_of(*b);
+    const NodeOutcome of_a{.kind = NodeOutcome::Kind::failed, .node = 0, .where = "a", .exit_code = 9};
+    const NodeOutcome of_b{.kind = NodeOutcome::Kind::failed, .node = 1, .where = "b", .exit_code = 7};
+    std::barrier together(2);
+    NodeOutcome seen_by_b;
+    std::thread other([&] {
+      together.arrive_and_wait();
+      seen_by_b = b->propose(of_b);
+    });
+    together.arrive_and_wait();
+    const NodeOutcome seen_by_a = a->propose(of_a);
+    other.join();
+    EXPECT_EQ(seen_by_a, seen_by_b);
+    EXPECT_TRUE(seen_by_a == of_a || seen_by_a == of_b);
+  }
 }
 
 TEST_F(Nodes, OneThatStillWaitsHearsOfAnEnd) {
