@@ -1,0 +1,173 @@
+// parley-info: what it says is what init() would do, and it never says a secret.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/multiprocess/launch/command.h"
+#include "transport/base/env.h"
+#include "transport/socket/job_key.h"
+#include "transport/socket/refusal.h"
+
+namespace parley::info {
+namespace {
+
+using launch::testing::Command;
+using launch::testing::CommandOptions;
+using nlohmann::json;
+
+constexpr const char* secret = "xyzzy-the-secret-of-this-test";
+using Variables = std::map<std::string, std::string>;
+
+// Variables that are empty count as unset: none of the test's own has a part in it.
+Variables only(const Variables& given) {
+  Variables all;
+  for (const char* name : {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK"}) all[name] = "";
+  for (const auto& known : base::known_variables()) all[std::string(known.name)] = "";
+  for (const auto& [name, value] : given) all[name] = value;
+  return all;
+}
+
+struct Answer {
+  int exit_code = 0;
+  std::string text;
+  json report;
+};
+
+Answer ask(const Variables& variables, std::vector<std::string> arguments = {}) {
+  arguments.insert(arguments.begin(), {PARLEY_INFO_PROGRAM, "--json"});
+  CommandOptions options;
+  options.environment = only(variables);
+  Command command(arguments, options);
+  Answer answer;
+  answer.exit_code = command.finish();
+  answer.text = command.output() + command.errors();
+  answer.report = json::parse(command.output(), nullptr, false);
+  EXPECT_FALSE(answer.report.is_discarded()) << answer.text;
+  return answer;
+}
+
+const Variables rank_1_of_2 = {
+    {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "29500"}, {"RANK", "1"},
+    {"WORLD_SIZE", "2"},          {"LOCAL_RANK", "1"},      {"PARLEY_SECRET", secret}};
+
+// A folder that is gone at the end of the test.
+class Folder {
+ public:
+  Folder() { EXPECT_NE(mkdtemp(path_.data()), nullptr); }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = ::testing::TempDir() + "parley-info-XXXXXX";
+};
+
+TEST(Info, WithoutAnythingItIsAWorldOfOne) {
+  const Answer answer = ask({});
+  EXPECT_EQ(answer.exit_code, 0);
+  EXPECT_EQ(answer.report["place"]["alone"], true);
+  EXPECT_EQ(answer.report["links"].size(), 1U);
+  EXPECT_TRUE(answer.report["problems"].empty());
+  EXPECT_FALSE(answer.report["interfaces"].empty());
+  EXPECT_GT(answer.report["host"]["descriptors_at_most"], 0);
+}
+
+TEST(Info, ARankLearnsItsPlaceItsAddressAndWhy) {
+  const Answer answer = ask(rank_1_of_2);
+  EXPECT_EQ(answer.exit_code, 0) << answer.text;
+  EXPECT_EQ(answer.report["place"]["rank"], 1);
+  EXPECT_EQ(answer.report["place"]["world_size"], 2);
+  EXPECT_EQ(answer.report["place"]["local_rank"], 1);
+  EXPECT_EQ(answer.report["place"]["store_port"], 29500);
+  EXPECT_EQ(answer.report["advertised_address"]["address"], "127.0.0.1");
+  EXPECT_EQ(answer.report["advertised_address"]["why"], "the route to the store's host 127.0.0.1");
+  EXPECT_EQ(answer.report["links"][1]["link"], "tcp");
+  const Answer other = ask({}, {"--method", "tcp://127.0.0.1:4711?world_size=3", "--rank", "2"});
+  EXPECT_EQ(other.report["place"]["rank"], 2);
+  EXPECT_EQ(other.report["place"]["store_port"], 4711);
+}
+
+TEST(Info, ASecretIsToldByItsKeyIdOnly) {
+  socket::Credentials credentials;
+  credentials.secret = secret;
+  const auto key = socket::JobKey::make(credentials);
+  ASSERT_TRUE(key.ok());
+  const Answer answer = ask(rank_1_of_2);
+  EXPECT_EQ(answer.report["secret"]["from"], "PARLEY_SECRET");
+  EXPECT_EQ(answer.report["secret"]["key_id"], socket::to_hex(key.value()->id()));
+  EXPECT_EQ(answer.text.find("xyzzy"), std::string::npos);
+
+  CommandOptions options;
+  options.environment = only(rank_1_of_2);
+  Command text({PARLEY_INFO_PROGRAM}, options);
+  EXPECT_EQ(text.finish(), 0);
+  EXPECT_EQ((text.output() + text.errors()).find("xyzzy"), std::string::npos);
+  EXPECT_NE(text.output().find("key id: " + socket::to_hex(key.value()->id())), std::string::npos)
+      << text.output();
+}
+
+TEST(Info, AVariableWithASlipIsNamedAndItsValueIsNot) {
+  const Answer answer = ask({{"PARLEY_SECRTE", "hunter2"}, {"PARLEY_DEBUG", "error"}});
+  EXPECT_EQ(answer.text.find("hunter2"), std::string::npos);
+  EXPECT_NE(answer.text.find("PARLEY_SECRTE"), std::string::npos);
+  EXPECT_NE(answer.text.find("did you mean PARLEY_SECRET?"), std::string::npos) << answer.text;
+  bool found = false;
+  for (const json& variable : answer.report["variables"])
+    found |= variable["name"] == "PARLEY_DEBUG" && variable["value"] == "error";
+  EXPECT_TRUE(found) << answer.text;
+}
+
+TEST(Info, WhatInitWouldComplainAboutIsAProblem) {
+  const Answer missing = ask({{"RANK", "0"}});
+  EXPECT_EQ(missing.exit_code, 1);
+  ASSERT_FALSE(missing.report["problems"].empty());
+  EXPECT_NE(missing.report["problems"][0].get<std::string>().find("WORLD_SIZE"), std::string::npos);
+
+  const Answer malformed = ask({{"PARLEY_TIMEOUT", "soon"}});
+  EXPECT_EQ(malformed.exit_code, 1);
+  EXPECT_NE(malformed.report["problems"][0].get<std::string>().find("PARLEY_TIMEOUT=soon"),
+            std::string::npos);
+}
+
+TEST(Info, ItMakesNoCookieAndReadsOneThatIsThere) {
+  const Folder folder;
+  Variables variables = rank_1_of_2;
+  variables["PARLEY_SECRET"] = "";
+  variables["XDG_CONFIG_HOME"] = folder.path();
+  const Answer without = ask(variables);
+  EXPECT_EQ(without.exit_code, 0) << without.text;
+  EXPECT_NE(without.report["secret"]["from"].get<std::string>().find("init() makes"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+
+  const std::filesystem::path path = std::filesystem::path(folder.path()) / "parley" / "cookie";
+  std::filesystem::create_directory(path.parent_path());
+  const std::string cookie(64, 'a');
+  std::ofstream(path) << cookie << "\n";
+  std::filesystem::permissions(path,
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const Answer with = ask(variables);
+  EXPECT_EQ(with.exit_code, 0) << with.text;
+  EXPECT_EQ(with.report["secret"]["key_id"].get<std::string>().size(), 8U) << with.text;
+  EXPECT_EQ(with.text.find(cookie), std::string::npos);
+
+  std::filesystem::permissions(path, std::filesystem::perms::others_read, std::filesystem::perm_options::add);
+  const Answer exposed = ask(variables);
+  EXPECT_EQ(exposed.exit_code, 1);
+  EXPECT_NE(exposed.report["problems"][0].get<std::string>().find(path.string()), std::string::npos);
+}
+
+TEST(Info, WrongUsageIsExitCode2) {
+  Command wrong({PARLEY_INFO_PROGRAM, "--jsno"});
+  EXPECT_EQ(wrong.finish(), 2);
+  Command help({PARLEY_INFO_PROGRAM, "--help"});
+  EXPECT_EQ(help.finish(), 0);
+  EXPECT_NE(help.output().find("--method"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace parley::info
