@@ -3,6 +3,7 @@
 #include <parley/error.h>
 
 #include <cstdlib>
+#include <map>
 #include <string>
 
 #include "rendezvous/discovery.h"
@@ -30,6 +31,15 @@ std::string line(Input& input) {
   return text;
 }
 
+// Not by setenv(3), which keeps every value for ever.
+void set_variable(const char* name, const std::string& value) {
+  static std::map<std::string, std::string> entries;
+  std::string& entry = entries[name];
+  unsetenv(name);
+  entry = std::string(name) + "=" + value;
+  putenv(entry.data());
+}
+
 // Any other exception ends the run.
 template <typename Function>
 void expect_words(Function function) {
@@ -51,7 +61,7 @@ void durations(Input& input) {
   const std::string text = text_of(input.rest());
   const auto duration = base::parse_duration(text);
   FUZZ_EXPECT(!duration || duration->count() >= 0);
-  setenv("PARLEY_TIMEOUT", text.c_str(), 1);
+  set_variable("PARLEY_TIMEOUT", text);
   expect_words([&] {
     const auto same = base::env_duration("PARLEY_TIMEOUT");
     FUZZ_EXPECT(text.empty() || (duration.has_value() && same == duration));
@@ -100,7 +110,7 @@ void variables(Input& input) {
     if (value.empty())
       unsetenv(name);
     else
-      setenv(name, value.c_str(), 1);
+      set_variable(name, value);
   }
   expect_words([&] { check(rendezvous::discover("env://", rank, world_size)); });
 }
