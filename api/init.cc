@@ -51,7 +51,13 @@ ProcessGroup init(const InitOptions& options) {
     base::warn_about_unknown_variables();
     const wireup::WireupOptions resolved = resolve(options);
     if (resolved.place.alone)
-      PARLEY_LOG(info, "init", "none of MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE is set: a world of one");
+      PARLEY_LOG(info, "init",
+                 "none of PARLEY_RANK, RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT nor a launcher's variables "
+                 "is set: "
+                 "a world of one");
+    else
+      PARLEY_LOG(info, "init", "rank ", resolved.place.rank, " of ", resolved.place.world_size, " by ",
+                 resolved.place.source);
     auto state = std::make_shared<detail::GroupState>();
     state->world = wireup::share(wireup::wire_up(resolved));
     current.joined(state);

@@ -2,36 +2,28 @@
 
 #include <parley/error.h>
 
-#include <charconv>
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include "transport/base/env.h"
+#include "rendezvous/launchers.h"
+#include "rendezvous/place_url.h"
+#include "rendezvous/slurm.h"
 #include "transport/base/log.h"
 
 namespace parley::rendezvous {
 namespace {
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
+// PARLEY_STORE of a process that parley-run or spawn() started: they serve the store at MASTER_ADDR, and what
+// they say of rank and world size is not to be confused with what an outer launcher said.
+constexpr std::string_view served_by_launcher = "launcher";
 
 std::string join(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
-
-// A rank and a world size as they were given: integers of 64 bits, so that what is out of range is seen and
-// not cut to something that is not.
-struct Numbers {
-  std::int64_t rank = -1;
-  std::int64_t world_size = -1;
-};
 
 // Sets the place's rank and world size, checked.
 void place_among(Place& place, const Numbers& numbers, std::string_view source) {
@@ -45,106 +37,238 @@ void place_among(Place& place, const Numbers& numbers, std::string_view source) 
   place.world_size = static_cast<int>(numbers.world_size);
 }
 
-// `source` says where the text is from: a variable with its value, or a URL.
-std::uint16_t parse_port(std::string_view text, std::string_view source) {
-  const auto port = parse_integer(text);
-  if (!port || *port < 1 || *port > 65535)
-    throw UsageError(base::concat(source, ": a port is a number from 1 to 65535, not '", text, "'"));
-  return static_cast<std::uint16_t>(*port);
-}
+// The search for a place in the variables of one process.
+class Search {
+ public:
+  Search(const Numbers& given, const Surroundings& around) : given_(given), around_(around) {}
 
-int read_local_rank(int world_size) {
-  const auto local_rank = base::env_integer("LOCAL_RANK");
-  if (local_rank && (*local_rank < 0 || *local_rank >= world_size))
-    throw UsageError(base::concat("LOCAL_RANK must be 0 to ", world_size - 1, ", not ", *local_rank));
-  return static_cast<int>(local_rank.value_or(-1));
-}
-
-Place from_environment(int rank, int world_size) {
-  const auto address = base::env_string("MASTER_ADDR");
-  const auto port = base::env_string("MASTER_PORT");
-  const auto env_rank = base::env_integer("RANK");
-  const auto env_size = base::env_integer("WORLD_SIZE");
-  Place place;
-  place.source = "env://";
-  if (!address && !port && !env_rank && !env_size && rank < 0 && world_size < 0) {
-    place.alone = true;
-    return place;
+  Place run() {
+    launched_ = around_.text("PARLEY_STORE") == served_by_launcher;
+    find_membership();
+    if (!membership_ && given_.rank < 0 && given_.world_size < 0 && !names_a_store()) {
+      place_.alone = true;
+      place_.source = "no variable of parley-run, torchrun, Open MPI, PMI or Slurm is set";
+      return place_;
+    }
+    find_numbers();
+    find_store();
+    if (!missing_.empty()) throw_missing();
+    place_.serves_store = place_.rank == 0 && !place_.store_host.empty() && !launched_;
+    place_.source = who_ + where_;
+    return place_;
   }
-  std::vector<std::string> missing;
-  if (!address) missing.emplace_back("MASTER_ADDR");
-  if (!port) missing.emplace_back("MASTER_PORT");
-  if (!env_rank && rank < 0) missing.emplace_back("RANK");
-  if (!env_size && world_size < 0) missing.emplace_back("WORLD_SIZE");
-  if (!missing.empty())
+
+ private:
+  [[nodiscard]] bool names_a_store() const {
+    return around_.has("PARLEY_STORE") || around_.has("MASTER_ADDR") || around_.has("MASTER_PORT");
+  }
+
+  void find_membership() {
+    if (launched_) {
+      membership_ = told_by_torch_names(around_);
+      if (membership_) membership_->launcher = "parley-run";
+      if (membership_) membership_->job.clear();
+      return;
+    }
+    if ((membership_ = told_by_parley(around_))) return;
+    if ((membership_ = told_by_torch_names(around_))) {
+      if (membership_->job.empty()) refuse_contradictions();
+      return;
+    }
+    if ((membership_ = told_by_open_mpi(around_)) || (membership_ = told_by_pmi(around_))) return;
+    membership_ = told_by_slurm(around_);
+  }
+
+  // RANK may be left over from somewhere, and then all ranks of an MPI job would be the same one. That a
+  // process of an MPI job starts several ranks is no contradiction.
+  void refuse_contradictions() const {
+    if (given_.rank >= 0 || given_.world_size >= 0) return;
+    for (const auto& mpi : {told_by_open_mpi(around_), told_by_pmi(around_)}) {
+      if (!mpi || !mpi->rank || !mpi->world_size || !membership_->rank || !membership_->world_size) continue;
+      const bool fits = *membership_->world_size == *mpi->world_size
+                            ? *membership_->rank == *mpi->rank
+                            : *membership_->world_size > *mpi->world_size;
+      if (fits) continue;
+      throw UsageError(base::concat("RANK=", *membership_->rank, ", WORLD_SIZE=", *membership_->world_size,
+                                    " and ", mpi->rank_name, "=", *mpi->rank, ", ", mpi->size_name, "=",
+                                    *mpi->world_size,
+                                    " contradict each other: unset those that are left over, or set "
+                                    "PARLEY_RANK and PARLEY_WORLD_SIZE"));
+    }
+  }
+
+  [[nodiscard]] bool by_torch_names() const { return !membership_ || membership_->rank_name == "RANK"; }
+
+  void find_numbers() {
+    Numbers numbers;
+    if (membership_) {
+      if (membership_->rank) numbers.rank = *membership_->rank;
+      if (membership_->world_size) numbers.world_size = *membership_->world_size;
+    }
+    const bool has_rank = given_.rank >= 0 || (membership_ && membership_->rank);
+    const bool has_size = given_.world_size >= 0 || (membership_ && membership_->world_size);
+    if (!has_rank) missing_.push_back(membership_ ? membership_->rank_name : "RANK");
+    if (!has_size) missing_.push_back(membership_ ? membership_->size_name : "WORLD_SIZE");
+    if (!missing_.empty()) return;
+    own_numbers_ = (given_.rank < 0 || given_.rank == numbers.rank) &&
+                   (given_.world_size < 0 || given_.world_size == numbers.world_size);
+    if (given_.rank >= 0) numbers.rank = given_.rank;
+    if (given_.world_size >= 0) numbers.world_size = given_.world_size;
+    place_among(place_, numbers, by_torch_names() ? "env://" : membership_->launcher);
+    if (!own_numbers_) {
+      who_ = "the program's rank and world size";
+      return;
+    }
+    who_ =
+        base::concat(membership_->launcher, " (", membership_->rank_name, ", ", membership_->size_name, ")");
+    place_.job = membership_->job;
+    take_local_rank();
+  }
+
+  void take_local_rank() {
+    if (!membership_->local_rank) return;
+    if (*membership_->local_rank < 0 || *membership_->local_rank >= place_.world_size)
+      throw UsageError(base::concat(membership_->local_rank_name, " must be 0 to ", place_.world_size - 1,
+                                    ", not ", *membership_->local_rank));
+    place_.local_rank = static_cast<int>(*membership_->local_rank);
+  }
+
+  void find_store() {
+    const bool needed = !missing_.empty() || place_.world_size > 1;
+    if (around_.has("PARLEY_STORE") && !launched_) return read_parley_store();
+    if (launched_ || around_.has("MASTER_ADDR") || around_.has("MASTER_PORT")) return read_master();
+    if (!needed) {
+      where_ = "; a world of one needs no store";
+      return;
+    }
+    if (!membership_ || !missing_.empty() || !own_numbers_) return nowhere();
+    if (!membership_->node.empty()) return on_node(*membership_);
+    if (membership_->local_rank_name == "OMPI_COMM_WORLD_LOCAL_RANK" || membership_->rank_name == "PMI_RANK")
+      return on_this_host();
+    nowhere();
+  }
+
+  void read_parley_store() {
+    const std::string text = around_.text("PARLEY_STORE");
+    const std::string source = "PARLEY_STORE=" + text;
+    if (!is_store_url(text))
+      throw UsageError(source + ": expected tcp://host:port or file:///path (parley-run sets launcher)");
+    if (text.find('?') != std::string::npos)
+      throw UsageError(source + ": rank and world size belong in PARLEY_RANK and PARLEY_WORLD_SIZE");
+    const StoreUrl url = parse_store_url(text, source);
+    place_.store_host = url.host;
+    place_.store_port = url.port;
+    place_.store_path = url.path;
+    where_ = "; the store by " + source;
+  }
+
+  void read_master() {
+    const auto address = around_.variable("MASTER_ADDR");
+    const auto port = around_.variable("MASTER_PORT");
+    if (!address || !port) return nowhere();
+    place_.store_host = *address;
+    place_.store_port = parse_port(*port, "MASTER_PORT");
+    where_ = base::concat("; the store by MASTER_ADDR=", *address, ", MASTER_PORT=", *port);
+    if (launched_) {
+      where_ += ", served by parley-run";
+    } else if (around_.has("TORCHELASTIC_RUN_ID")) {
+      // torchrun's agent serves a store of its own there.
+      place_.store_port =
+          static_cast<std::uint16_t>(place_.store_port + (place_.store_port < 65535 ? 1 : -1));
+      where_ += base::concat(", at port ", place_.store_port, " beside that of torchrun's agent");
+    }
+  }
+
+  void on_node(const Membership& slurm) {
+    place_.store_host = slurm.node;
+    place_.store_port = port_for(slurm.job);
+    place_.job = slurm.job;
+    where_ = base::concat("; the store on the first node of the step, ", slurm.node, ", at port ",
+                          place_.store_port, " made of job and step");
+  }
+
+  // In a file, when we know that all ranks can see it.
+  void on_this_host() {
+    const bool here = membership_->local_size == membership_->world_size && !membership_->host_key.empty();
+    if (here) {
+      place_.store_key = membership_->host_key;
+      where_ = "; the store in a file, for all ranks are on this host";
+      return;
+    }
+    const auto slurm = around_.has("SLURM_STEP_NUM_TASKS") ? told_by_slurm(around_) : std::nullopt;
+    if (membership_->rank_name == "PMI_RANK" && slurm && !slurm->node.empty() &&
+        slurm->rank == membership_->rank && slurm->world_size == membership_->world_size)
+      return on_node(*slurm);
+    throw UsageError(base::concat(membership_->launcher, ": ", place_.world_size, " ranks, ",
+                                  membership_->local_size
+                                      ? base::concat(*membership_->local_size, " of them on this host")
+                                      : std::string("and nothing tells how many are on this host"),
+                                  ", cannot find each other without an address: set "
+                                  "PARLEY_STORE=tcp://HOST:PORT for all of them, HOST being "
+                                  "that of rank 0 (",
+                                  membership_->advice, ")"));
+  }
+
+  void nowhere() {
+    if (!around_.has("MASTER_PORT")) missing_.insert(missing_.begin(), "MASTER_PORT");
+    if (!around_.has("MASTER_ADDR")) missing_.insert(missing_.begin(), "MASTER_ADDR");
+  }
+
+  [[noreturn]] void throw_missing() const {
+    if (around_.has("PARLEY_STORE") && !launched_)
+      throw UsageError(
+          base::concat("PARLEY_STORE is set, but not who this process is: set PARLEY_RANK and "
+                       "PARLEY_WORLD_SIZE; not set: ",
+                       join(missing_)));
+    if (!by_torch_names())
+      throw UsageError(base::concat(
+          membership_->rank_name, " and ", membership_->size_name, " need each other and an address, ",
+          "PARLEY_STORE=tcp://host:port or file:///path or MASTER_ADDR and MASTER_PORT; not set: ",
+          join(missing_)));
     throw UsageError(base::concat("env:// needs MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE; not set: ",
-                                  join(missing), " (parley-run sets them all)"));
-  place_among(place, {rank >= 0 ? rank : *env_rank, world_size >= 0 ? world_size : *env_size}, "env://");
-  place.local_rank = read_local_rank(place.world_size);
-  place.store_host = *address;
-  place.store_port = parse_port(*port, "MASTER_PORT");
-  place.serves_store = place.rank == 0 && base::env_string("PARLEY_STORE").value_or("") != "launcher";
-  return place;
-}
-
-// Sets what "host:port" says; [::1]:port for IPv6.
-void read_authority(Place& place, std::string_view text, std::string_view url) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || text.back() == ']')
-    throw UsageError(
-        base::concat(url, ": the port is missing; expected tcp://host:port?rank=R&world_size=N"));
-  std::string_view host = text.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  place.store_host = host;
-  place.store_port = parse_port(text.substr(colon + 1), url);
-}
-
-// What "rank=R&world_size=N" says, in any order; -1 for what it does not.
-Numbers parse_query(std::string_view query, std::string_view url) {
-  Numbers numbers;
-  while (!query.empty()) {
-    const std::size_t end = query.find('&');
-    const std::string_view pair = query.substr(0, end);
-    query = end == std::string_view::npos ? "" : query.substr(end + 1);
-    const std::size_t equals = pair.find('=');
-    const std::string_view name = pair.substr(0, equals);
-    if (name != "rank" && name != "world_size")
-      throw UsageError(base::concat(url, ": unknown parameter '", name, "'; known: rank, world_size"));
-    const auto value =
-        equals == std::string_view::npos ? std::nullopt : parse_integer(pair.substr(equals + 1));
-    if (!value || *value < 0)
-      throw UsageError(base::concat(url, ": parameter '", pair, "' is no number of 0 or more"));
-    (name == "rank" ? numbers.rank : numbers.world_size) = *value;
+                                  join(missing_), " (parley-run sets them all)"));
   }
-  return numbers;
-}
 
-// tcp://host:port?rank=R&world_size=N
-Place from_url(std::string_view url, int rank, int world_size) {
+  const Numbers given_;
+  const Surroundings& around_;
+  bool launched_ = false;
+  std::optional<Membership> membership_;
+  bool own_numbers_ = false;  // rank and world size are those of the membership
+  std::vector<std::string> missing_;
+  std::string who_;
+  std::string where_;
+  Place place_;
+};
+
+// tcp://host:port?rank=R&world_size=N, file:///path?rank=R&world_size=N
+Place from_url(std::string_view text, const Numbers& given) {
+  const StoreUrl url = parse_store_url(text, text);
   Place place;
-  place.source = url;
-  const std::string_view rest = url.substr(std::string_view("tcp://").size());
-  const std::size_t question = rest.find('?');
-  read_authority(place, rest.substr(0, question), url);
-  Numbers numbers = parse_query(question == std::string_view::npos ? "" : rest.substr(question + 1), url);
-  if (rank >= 0) numbers.rank = rank;
-  if (world_size >= 0) numbers.world_size = world_size;
+  place.source = text;
+  place.store_host = url.host;
+  place.store_port = url.port;
+  place.store_path = url.path;
+  Numbers numbers = url.numbers;
+  if (given.rank >= 0) numbers.rank = given.rank;
+  if (given.world_size >= 0) numbers.world_size = given.world_size;
   std::vector<std::string> missing;
   if (numbers.rank < 0) missing.emplace_back("rank");
   if (numbers.world_size < 0) missing.emplace_back("world_size");
-  if (!missing.empty()) throw UsageError(base::concat(url, ": missing parameters: ", join(missing)));
-  place_among(place, numbers, url);
-  place.serves_store = place.rank == 0;
+  if (!missing.empty()) throw UsageError(base::concat(text, ": missing parameters: ", join(missing)));
+  place_among(place, numbers, text);
+  place.serves_store = place.rank == 0 && place.store_path.empty();
   return place;
 }
 
 }  // namespace
 
-Place discover(std::string_view method, int rank, int world_size) {
-  if (method == "env://") return from_environment(rank, world_size);
-  if (method.starts_with("tcp://")) return from_url(method, rank, world_size);
-  throw UsageError(
-      base::concat("unknown init method '", method, "'; known: env://, tcp://host:port?rank=R&world_size=N"));
+Place discover(std::string_view method, int rank, int world_size, const Surroundings& around) {
+  const Numbers given{rank, world_size};
+  if (method == "env://") return Search(given, around).run();
+  if (is_store_url(method)) return from_url(method, given);
+  throw UsageError(base::concat("unknown init method '", method,
+                                "'; known: env://, tcp://host:port?rank=R&world_size=N, "
+                                "file:///path?rank=R&world_size=N"));
 }
 
 }  // namespace parley::rendezvous

@@ -10,7 +10,8 @@
 #include "api/wireup/links.h"
 #include "api/wireup/reachability.h"
 #include "api/wireup/roll_call.h"
-#include "rendezvous/request_store.h"
+#include "rendezvous/prefix_store.h"
+#include "rendezvous/private_file.h"
 #include "transport/base/env.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
@@ -21,6 +22,8 @@
 namespace parley::wireup {
 namespace {
 
+constexpr const char* loopback = "127.0.0.1";
+
 // Serves the store if that is ours to do, and connects to it.
 void open_store(World& world, const WireupOptions& options, const std::string& secret,
                 base::Deadline deadline) {
@@ -29,10 +32,19 @@ void open_store(World& world, const WireupOptions& options, const std::string& s
     world.store = options.store;
     return;
   }
+  if (place.store_host.empty()) {
+    const auto path = place.store_path.empty()
+                          ? rendezvous::private_file(place.store_key, rendezvous::own_surroundings())
+                          : place.store_path;
+    world.store = make_file_store(path);
+    world.store->set_timeout(deadline.remaining());
+    return;
+  }
   TcpStoreOptions store;
   store.host = place.store_host;
   store.port = place.store_port;
-  store.secret = secret;
+  // Jobs of one user may meet at one port with one secret: what tells them apart becomes part of it.
+  store.secret = place.job.empty() ? secret : secret + '\n' + place.job;
   store.timeout = deadline.remaining();
   if (place.serves_store) world.store_server = std::make_unique<TcpStoreServer>(store);
   world.store = connect_tcp_store(store);
@@ -40,15 +52,17 @@ void open_store(World& world, const WireupOptions& options, const std::string& s
 
 // The address where the other ranks reach us. Those who share a store share a network with its keeper.
 std::string choose_host(const WireupOptions& options) {
-  constexpr const char* loopback = "127.0.0.1";
   if (!options.host.empty()) return options.host;
-  if (options.store == nullptr) return socket::own_address(options.place.store_host);
   const bool known = socket::knows_own_address();
+  if (options.store == nullptr) {
+    const bool in_a_file = options.place.store_host.empty();
+    return in_a_file && !known ? loopback : socket::own_address(options.place.store_host);
+  }
   if (options.place.world_size == 1 && !known) return loopback;
-  const auto* own = dynamic_cast<const rendezvous::RequestStore*>(options.store.get());
-  const std::string keeper = own == nullptr ? "" : own->keeper();
-  if (known || !keeper.empty()) return socket::own_address(keeper);
-  if (own != nullptr) return loopback;
+  const auto keeper = rendezvous::keeper_of(*options.store);
+  const bool elsewhere = keeper && !keeper->empty();
+  if (known || elsewhere) return socket::own_address(elsewhere ? *keeper : "");
+  if (keeper) return loopback;
   throw UsageError(
       "init() with a store of the program's own kind cannot tell where this process can be reached: set "
       "InitOptions::host or PARLEY_HOST, or PARLEY_SOCKET_IFNAME");

@@ -20,6 +20,11 @@ namespace {
 constexpr std::string_view prefix = "PARLEY_";
 
 constexpr std::array known = {
+    KnownVariable{"PARLEY_RANK", "this process's rank; before all other sources"},
+    KnownVariable{"PARLEY_WORLD_SIZE", "how many ranks there are"},
+    KnownVariable{"PARLEY_LOCAL_RANK", "place among the ranks of this host"},
+    KnownVariable{"PARLEY_STORE",
+                  "where the store is: tcp://host:port or file:///path; launcher: it is served already"},
     KnownVariable{"PARLEY_TIMEOUT", "how long an operation may last: 90s, 30m, 2h, 250ms, none; default 30m"},
     KnownVariable{"PARLEY_INIT_TIMEOUT", "how long init() may last, same grammar; default 5m"},
     KnownVariable{"PARLEY_DEBUG", "lowest level that is logged: error, warn, info, debug; default warn"},
@@ -28,7 +33,6 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_SECRET", "proof that processes belong to one job; the launcher makes one"},
     KnownVariable{"PARLEY_SECRET_FILE", "private file that holds the secret; wins over PARLEY_SECRET"},
     KnownVariable{"PARLEY_AUTH", "off: connections prove nothing and whoever comes is let in; default on"},
-    KnownVariable{"PARLEY_STORE", "launcher: the store at MASTER_ADDR is served already"},
     KnownVariable{"PARLEY_HOST", "address or name of this host to listen on and to advertise"},
     KnownVariable{"PARLEY_FULL_MESH_LIMIT",
                   "largest world whose ranks are all linked at the start; default 32"},

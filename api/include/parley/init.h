@@ -13,8 +13,10 @@ namespace parley {
 
 // How this process finds the others. Fields that are set win over `method`, which wins over the environment.
 struct InitOptions {
-  // "env://": MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE, and LOCAL_RANK if set; none of them set is a world
-  // of one. "tcp://host:port?rank=R&world_size=N": rank 0 serves the store at that address.
+  // "env://": the variables of parley-run, torchrun, Open MPI, MPICH, Intel MPI or Slurm, or your own, in the
+  // order of the table "Finding the others" in api/README.md; none of them set is a world of one.
+  // "tcp://host:port?rank=R&world_size=N": rank 0 serves the store at that address.
+  // "file:///path?rank=R&world_size=N": a file that all ranks can open; see make_file_store().
   std::string method = "env://";
   // A store all ranks share; then `method` is not read, and rank and world_size are required.
   std::shared_ptr<Store> store = nullptr;

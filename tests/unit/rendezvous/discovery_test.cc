@@ -3,54 +3,41 @@
 #include <gtest/gtest.h>
 #include <parley/error.h>
 
-#include <cstdlib>
-#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "tests/unit/rendezvous/pretended.h"
+
 namespace parley::rendezvous {
 namespace {
 
-// Sets exactly these of the variables that discover() reads.
-class Environment {
- public:
-  explicit Environment(const std::map<std::string, std::string>& values) {
-    for (const char* name : names) unsetenv(name);
-    for (const auto& [name, value] : values) setenv(name.c_str(), value.c_str(), 1);
-  }
-  ~Environment() {
-    for (const char* name : names) unsetenv(name);
-  }
-
- private:
-  static constexpr const char* names[] = {"MASTER_ADDR", "MASTER_PORT", "RANK",
-                                          "WORLD_SIZE",  "LOCAL_RANK",  "PARLEY_STORE"};
-};
-
-std::string error_of(const std::string& method, int rank = -1, int world_size = -1) {
+std::string error_of(const std::string& method, const Variables& variables = {}, int rank = -1,
+                     int world_size = -1) {
   try {
-    discover(method, rank, world_size);
+    discover(method, rank, world_size, pretend(variables));
   } catch (const UsageError& error) {
     return error.what();
   }
   return "no error";
 }
 
-const std::map<std::string, std::string> complete = {
+Place place_of(const Variables& variables, int rank = -1, int world_size = -1) {
+  return discover("env://", rank, world_size, pretend(variables));
+}
+
+const Variables complete = {
     {"MASTER_ADDR", "node-a"}, {"MASTER_PORT", "29500"}, {"RANK", "2"}, {"WORLD_SIZE", "4"}};
 
 TEST(Discovery, NothingAtAllIsAWorldOfOne) {
-  const Environment environment(std::map<std::string, std::string>{});
-  const Place place = discover("env://", -1, -1);
+  const Place place = place_of({});
   EXPECT_TRUE(place.alone);
   EXPECT_EQ(place.rank, 0);
   EXPECT_EQ(place.world_size, 1);
 }
 
 TEST(Discovery, ReadsTheEnvironment) {
-  const Environment environment(complete);
-  const Place place = discover("env://", -1, -1);
+  const Place place = place_of(complete);
   EXPECT_FALSE(place.alone);
   EXPECT_EQ(place.rank, 2);
   EXPECT_EQ(place.world_size, 4);
@@ -61,28 +48,17 @@ TEST(Discovery, ReadsTheEnvironment) {
 
 TEST(Discovery, ReadsTheLocalRankIfThereIsOne) {
   auto variables = complete;
-  {
-    const Environment environment(variables);
-    EXPECT_EQ(discover("env://", -1, -1).local_rank, -1);
-  }
+  EXPECT_EQ(place_of(variables).local_rank, -1);
   variables["LOCAL_RANK"] = "1";
-  {
-    const Environment environment(variables);
-    EXPECT_EQ(discover("env://", -1, -1).local_rank, 1);
-  }
+  EXPECT_EQ(place_of(variables).local_rank, 1);
   variables["LOCAL_RANK"] = "4";
-  {
-    const Environment environment(variables);
-    EXPECT_EQ(error_of("env://"), "LOCAL_RANK must be 0 to 3, not 4");
-  }
+  EXPECT_EQ(error_of("env://", variables), "LOCAL_RANK must be 0 to 3, not 4");
   variables["LOCAL_RANK"] = "one";
-  const Environment environment(variables);
-  EXPECT_NE(error_of("env://").find("LOCAL_RANK"), std::string::npos);
+  EXPECT_NE(error_of("env://", variables).find("LOCAL_RANK"), std::string::npos);
 }
 
 TEST(Discovery, WhatIsGivenWins) {
-  const Environment environment(complete);
-  const Place place = discover("env://", 0, 3);
+  const Place place = place_of(complete, 0, 3);
   EXPECT_EQ(place.rank, 0);
   EXPECT_EQ(place.world_size, 3);
   EXPECT_TRUE(place.serves_store);
@@ -91,24 +67,20 @@ TEST(Discovery, WhatIsGivenWins) {
 TEST(Discovery, RankZeroServesTheStoreUnlessTheLauncherDoes) {
   auto values = complete;
   values["RANK"] = "0";
-  {
-    const Environment environment(values);
-    EXPECT_TRUE(discover("env://", -1, -1).serves_store);
-  }
+  EXPECT_TRUE(place_of(values).serves_store);
   values["PARLEY_STORE"] = "launcher";
-  const Environment environment(values);
-  EXPECT_FALSE(discover("env://", -1, -1).serves_store);
+  EXPECT_FALSE(place_of(values).serves_store);
 }
 
 TEST(Discovery, EachMissingVariableIsNamed) {
   for (const auto& [missing, value] : complete) {
     auto values = complete;
     values.erase(missing);
-    const Environment environment(values);
-    EXPECT_NE(error_of("env://").find("not set: " + missing), std::string::npos) << error_of("env://");
+    EXPECT_NE(error_of("env://", values).find("not set: " + missing), std::string::npos)
+        << error_of("env://", values);
   }
-  const Environment environment(std::map<std::string, std::string>{{"RANK", "1"}});
-  EXPECT_NE(error_of("env://").find("not set: MASTER_ADDR, MASTER_PORT, WORLD_SIZE"), std::string::npos);
+  EXPECT_NE(error_of("env://", {{"RANK", "1"}}).find("not set: MASTER_ADDR, MASTER_PORT, WORLD_SIZE"),
+            std::string::npos);
 }
 
 TEST(Discovery, MalformedVariablesAreNamed) {
@@ -117,8 +89,7 @@ TEST(Discovery, MalformedVariablesAreNamed) {
   for (const auto& [name, value] : cases) {
     auto values = complete;
     values[name] = value;
-    const Environment environment(values);
-    EXPECT_NE(error_of("env://"), "no error") << name << "=" << value;
+    EXPECT_NE(error_of("env://", values), "no error") << name << "=" << value;
   }
 }
 
@@ -133,8 +104,7 @@ TEST(Discovery, NumbersBeyond32BitsAreRefusedAsTheyAre) {
   for (const auto& [name, value, text] : cases) {
     auto values = complete;
     values[name] = value;
-    const Environment environment(values);
-    EXPECT_NE(error_of("env://").find(text), std::string::npos) << error_of("env://");
+    EXPECT_NE(error_of("env://", values).find(text), std::string::npos) << error_of("env://", values);
   }
   EXPECT_EQ(
       error_of("tcp://host:1?rank=4294967296&world_size=2"),
@@ -147,23 +117,22 @@ TEST(Discovery, TheWorldSizeIsCheckedBeforeTheLocalRankInIt) {
   auto values = complete;
   values["LOCAL_RANK"] = "1";
   values["WORLD_SIZE"] = "0";
-  const Environment environment(values);
-  EXPECT_EQ(error_of("env://"), "env://: world size must be 1 to 2147483647, not 0");
+  EXPECT_EQ(error_of("env://", values), "env://: world size must be 1 to 2147483647, not 0");
 }
 
 TEST(Discovery, SaysWhatAPortIs) {
   auto values = complete;
   for (const std::string port : {"x", "0", "65536", "-1", "99999999999999999999"}) {
     values["MASTER_PORT"] = port;
-    const Environment environment(values);
-    EXPECT_EQ(error_of("env://"), "MASTER_PORT: a port is a number from 1 to 65535, not '" + port + "'");
+    EXPECT_EQ(error_of("env://", values),
+              "MASTER_PORT: a port is a number from 1 to 65535, not '" + port + "'");
     const std::string url = "tcp://host:" + port;
     EXPECT_EQ(error_of(url), url + ": a port is a number from 1 to 65535, not '" + port + "'");
   }
 }
 
 TEST(Discovery, ReadsAUrl) {
-  const Place place = discover("tcp://127.0.0.1:4242?world_size=3&rank=0", -1, -1);
+  const Place place = discover("tcp://127.0.0.1:4242?world_size=3&rank=0", -1, -1, pretend({}));
   EXPECT_EQ(place.store_host, "127.0.0.1");
   EXPECT_EQ(place.store_port, 4242);
   EXPECT_EQ(place.rank, 0);
