@@ -5,7 +5,8 @@ parley_build_packages=(
   g++ cmake ninja-build pkg-config python3
   libasio-dev libssl-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
 )
-parley_test_packages=(iproute2)
+# iproute2: two hosts in one; the others: launchers that tests/multiprocess/discovery runs.
+parley_test_packages=(iproute2 openmpi-bin mpich slurm-wlm munge)
 parley_check_packages=(clang clang-format git)
 parley_fuzz_packages=(clang libclang-rt-14-dev)
 
