@@ -12,8 +12,8 @@ namespace parley::wireup {
 struct WireupOptions {
   rendezvous::Place place;
   std::shared_ptr<Store> store;  // given by the user; then the place's store is not used
-  std::string host;    // to listen on and to advertise; empty: see socket::own_address()
-  std::string secret;  // empty: see socket::resolve_credentials()
+  std::string host;              // to listen on and to advertise; empty: see socket::own_address()
+  std::string secret;            // empty: see socket::resolve_credentials()
   std::chrono::nanoseconds timeout{};
   std::chrono::nanoseconds init_timeout{};
 };

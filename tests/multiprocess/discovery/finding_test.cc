@@ -121,9 +121,12 @@ std::map<std::string, std::string> torchrun(int rank, int count, const std::stri
 
 // A process plays torchrun's agent: it holds MASTER_PORT all the time.
 TEST(Finding, UnderTorchrunBesideTheStoreOfItsAgent) {
+  const std::string address = free_address();
+  const int free_port = std::stoi(address.substr(address.rfind(':') + 1));
   const SharedPage<std::atomic<int>> port;
   const SideProcess agent([&] {
-    const TcpStoreServer store({.secret = "that of another program"});
+    const TcpStoreServer store(
+        {.port = static_cast<std::uint16_t>(free_port), .secret = "that of another program"});
     *port = store.port();
     for (;;) pause();
   });

@@ -5,22 +5,37 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <random>
 #include <stdexcept>
+
+#include "transport/base/unique_fd.h"
 
 namespace parley::testing {
 
-std::string free_address() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+namespace {
+
+bool is_free(int port) {
+  const base::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-                     getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0;
-  close(fd);
-  if (!bound) throw std::runtime_error("no free port");
-  return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+}
+
+}  // namespace
+
+// Below the ports that the kernel gives to connections: one of those could take it before it is used.
+std::string free_address() {
+  std::random_device random;
+  std::uniform_int_distribution<int> ports(15'000, 31'000);
+  for (int tries = 0; tries < 1000; ++tries) {
+    const int port = ports(random);
+    if (is_free(port) && is_free(port + 1)) return "tcp://127.0.0.1:" + std::to_string(port);
+  }
+  throw std::runtime_error("no free port");
 }
 
 void forget_environment() {

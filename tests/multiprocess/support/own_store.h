@@ -6,7 +6,7 @@
 
 namespace parley::testing {
 
-// "tcp://127.0.0.1:PORT" with a port that was free when asked for.
+// "tcp://127.0.0.1:PORT" with a port that was free when asked for, as was the one after it.
 [[nodiscard]] std::string free_address();
 
 // Takes the place that spawn() has prepared out of the environment.
