@@ -2,23 +2,43 @@
 
 #include <parley/error.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <span>
 
+#include "api/wireup/rank_claim.h"
 #include "api/wireup/world.h"
+#include "transport/base/host.h"
 #include "transport/base/log.h"
 
 namespace parley::wireup {
 RollCall::RollCall(Store& store, int rank, int world_size, base::Deadline deadline)
     : store_(store), rank_(rank), world_size_(world_size), deadline_(deadline) {
-  const auto turn = store_.add(base::concat("parley/init/", rank), 1, deadline_.remaining());
-  prefix_ = base::concat("parley/", turn, "/");
+  prefix_ = base::concat("parley/", claim_rank(store, rank, world_size, deadline), "/");
+  agree_on_size();
   for (int other = 0; other < world_size; ++other) card_keys_.push_back(key(base::concat("card/", other)));
 }
 
 std::string RollCall::key(std::string_view name) const {
   return base::concat(prefix_, name);
+}
+
+// The first rank's word stands.
+void RollCall::agree_on_size() {
+  const std::string own = base::concat(world_size_, " ranks, says rank ", rank_, " (", base::host_name(),
+                                       ", pid ", getpid(), ")");
+  const Store::Value agreed =
+      store_.compare_set(key("size"), {}, std::as_bytes(std::span(own)), deadline_.remaining());
+  const std::string first(reinterpret_cast<const char*>(agreed.data()), agreed.size());
+  if (std::atoi(first.c_str()) == world_size_) return;
+  ErrorDetails details;
+  details.rank = rank_;
+  details.operation = "init";
+  throw InitError(base::concat("the ranks were started for worlds of different sizes: ", own, "; ", first),
+                  details);
 }
 
 socket::JobId RollCall::agree_on_job() {

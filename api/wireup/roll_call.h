@@ -11,10 +11,11 @@
 
 namespace parley::wireup {
 
-// The keys of one init() of one job in the store. The n-th init() of every rank belongs together, so that a
-// world can be left and made again over the same store.
+// The keys of one init() of one job in the store.
 class RollCall {
  public:
+  // Throws InitError when another process has the rank, or other ranks were started for a world of another
+  // size.
   RollCall(Store& store, int rank, int world_size, base::Deadline deadline);
 
   // A number that all ranks of this init() agree on and no other job has.
@@ -29,6 +30,7 @@ class RollCall {
   [[nodiscard]] std::string key(std::string_view name) const;
 
  private:
+  void agree_on_size();
   [[nodiscard]] std::string missing_ranks() const;
 
   Store& store_;

@@ -146,6 +146,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   open_store(*world, options, tcp.credentials.secret, deadline);
   tcp.host = choose_host(options);
   RollCall roll_call(*world->store, world->rank, world->size, deadline);
+  world->has_claim = true;
   tcp.credentials.job = roll_call.agree_on_job();
   world->last_word_prefix = roll_call.key("left/");
   auto& transport =

@@ -3,10 +3,25 @@
 #include <unistd.h>
 
 #include "api/wireup/last_word.h"
+#include "api/wireup/rank_claim.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
 
 namespace parley::wireup {
+namespace {
+
+// So that a process of another host may have the rank next.
+void give_up_claim(const World& world) noexcept {
+  if (world.store == nullptr || !world.has_claim) return;
+  try {
+    give_up_rank(*world.store, world.rank, base::Deadline::after(std::chrono::seconds(1)));
+  } catch (const std::exception& error) {
+    PARLEY_LOG(debug, "init", "the rank was not given up in the store: ", error.what());
+  }
+}
+
+}  // namespace
+
 World::World() = default;
 
 rendezvous::AddressCard own_card() {
@@ -35,6 +50,7 @@ void World::leave(std::chrono::nanoseconds linger) {
   const bool hears_goodbyes = complete && !on_demand;
   const auto undelivered = engine->leave(culprit, store_server != nullptr && hears_goodbyes, linger);
   if (undelivered != 0) PARLEY_LOG(warn, "p2p", "leaving with ", undelivered, " messages not delivered");
+  give_up_claim(*this);
   store.reset();
   // Those who joined in vain, like us, read in the store who is missing; those without a link to us say
   // goodbye to nobody but the store.

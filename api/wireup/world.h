@@ -41,6 +41,7 @@ struct World {
   int local_rank = 0;                          // among the ranks of this host
   std::chrono::nanoseconds timeout{};          // of operations that have none of their own
   std::vector<rendezvous::AddressCard> cards;  // by rank
+  bool has_claim = false;                      // to its rank in the store
   bool complete = false;                       // has met all ranks
   bool on_demand = false;                      // linked to those only that were needed
   std::string last_word_prefix;                // of keys in the store, see last_word.h
