@@ -33,6 +33,7 @@ wireup::WireupOptions resolve(const InitOptions& options) {
   }
   result.host = options.host;
   result.secret = options.secret;
+  result.tls = options.tls;
   const auto pick = [](const auto& given, const char* variable, std::chrono::nanoseconds fallback) {
     return given ? *given : base::env_duration(variable).value_or(fallback);
   };

@@ -17,6 +17,8 @@ constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 
 int run(const parley::bench::Options& options) {
+  // For the ranks, and for the store that spawn() serves them.
+  if (options.tls) ::setenv("PARLEY_TLS", "1", 1);
   const char* const rank = std::getenv("RANK");
   // Rank 0 writes them.
   const bool writes_rows = rank == nullptr || std::string_view(rank) == "0";

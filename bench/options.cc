@@ -47,6 +47,7 @@ struct Words {
   std::string sizes;
   std::string rounds;
   std::string round_ms;
+  bool tls = false;
   bool pin = false;
   bool no_pin = false;
 };
@@ -73,6 +74,7 @@ void define(CLI::App& app, Words& words, Options& options) {
   add("--json", options.json_file, "FILE", "Append the figures to this file, one JSON object a line");
   add("--rounds", words.rounds, "N", "How often Parley and the raw socket take turns, per size [21]");
   add("--round-ms", words.round_ms, "MS", "About how many milliseconds a turn lasts [10]");
+  app.add_flag("--tls", words.tls, "Encrypt Parley's connections, never the raw one; rows say tcp+tls");
   app.add_flag("--pin", words.pin, "Keep each rank on a core of its own [when there are enough cores]");
   app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
 }
@@ -117,6 +119,8 @@ void understand(const CLI::App& app, const Words& words, Options& options) {
   if (app.count("--transport") > 0) {
     options.transport = transports[choose("transport", words.transport, transports)];
   }
+  options.tls = words.tls;
+  if (options.tls) options.transport += "+tls";
   const char* const usual_sizes = options.op == Op::message_rate ? "8" : "8,1K,64K,1M";
   options.sizes = understand_sizes(app.count("--sizes") > 0 ? words.sizes : usual_sizes);
   if (app.count("--json") > 0 && options.json_file.empty()) throw CommandLineError("--json: which file?");

@@ -19,8 +19,9 @@ class CommandLineError : public std::invalid_argument {
 // The command line.
 struct Options {
   Op op = Op::latency;
-  std::optional<int> ranks;  // not given: 2, or the world's size under a launcher
-  std::string transport = "tcp";
+  std::optional<int> ranks;       // not given: 2, or the world's size under a launcher
+  std::string transport = "tcp";  // "tcp+tls" with `tls`: how the rows call it
+  bool tls = false;
   std::vector<std::size_t> sizes;
   std::string json_file;  // empty: no JSON
   int rounds = 21;

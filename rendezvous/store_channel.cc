@@ -41,13 +41,13 @@ void sleep(std::condition_variable& condition, std::unique_lock<std::mutex>& loc
 
 }  // namespace
 
-StoreChannel::StoreChannel(base::UniqueFd socket, std::string peer, std::size_t max_body_bytes)
-    : socket_(std::move(socket)), peer_(std::move(peer)), reader_(max_body_bytes) {}
+StoreChannel::StoreChannel(socket::Connection connection, std::string peer, std::size_t max_body_bytes)
+    : connection_(std::move(connection)), peer_(std::move(peer)), reader_(max_body_bytes) {}
 
 StoreChannel::~StoreChannel() {
   // A child that was forked meanwhile may hold the socket open; the host shall see the end all the same. In
   // the child itself the connection is the parent's.
-  if (!fork_guard_.in_child()) ::shutdown(socket_.get(), SHUT_RDWR);
+  if (!fork_guard_.in_child()) ::shutdown(connection_.descriptor(), SHUT_RDWR);
 }
 
 // relaxed: only the numbers must differ.
@@ -99,16 +99,16 @@ StoreChannel::Sent StoreChannel::send_all(std::span<const std::byte> frame, base
                                           int& error) {
   const std::size_t total = frame.size();
   while (!frame.empty()) {
-    const ssize_t sent = ::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = connection_.send(frame.data(), frame.size());
     if (sent > 0) {
       frame = frame.subspan(static_cast<std::size_t>(sent));
     } else if (!would_block(errno)) {
       error = errno;
       return Sent::broken;
     } else if (deadline.expired()) {
-      return frame.size() == total ? Sent::nothing : Sent::cut_short;
+      return frame.size() == total && !connection_.sending() ? Sent::nothing : Sent::cut_short;
     } else {
-      wait_for(socket_.get(), POLLOUT, deadline);
+      wait_for(connection_.descriptor(), POLLOUT, deadline);
     }
   }
   return Sent::all;
@@ -131,8 +131,8 @@ void StoreChannel::await(Lock& lock, Call& call, base::Deadline deadline) {
 void StoreChannel::read_once(Lock& lock, base::Deadline deadline) {
   reading_ = true;
   lock.unlock();
-  wait_for(socket_.get(), POLLIN, deadline);
-  const ssize_t received = ::recv(socket_.get(), input_.data(), input_.size(), MSG_DONTWAIT);
+  if (!connection_.unread()) wait_for(connection_.descriptor(), POLLIN, deadline);
+  const ssize_t received = connection_.receive(input_.data(), input_.size());
   const int error = received < 0 ? errno : 0;
   lock.lock();
   reading_ = false;
@@ -169,7 +169,7 @@ void StoreChannel::lose(const std::string& reason) {
 void StoreChannel::lose_locked(const std::string& reason) {
   if (lost_) return;
   lost_ = reason;
-  ::shutdown(socket_.get(), SHUT_RDWR);  // wakes the threads that read or write
+  ::shutdown(connection_.descriptor(), SHUT_RDWR);  // wakes the threads that read or write
   for (const auto& [id, call] : calls_) call->changed.notify_one();
   write_turn_.notify_all();
   PARLEY_LOG(info, "store", "lost the store at ", peer_, ": ", reason);

@@ -15,7 +15,7 @@
 #include "transport/base/deadline.h"
 #include "transport/base/fork_guard.h"
 #include "transport/base/result.h"
-#include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 
 namespace parley::rendezvous {
 
@@ -33,8 +33,8 @@ namespace parley::rendezvous {
 // Thread-safety: all methods; destroy when no call is under way.
 class StoreChannel {
  public:
-  // `peer` is "host:port", for messages. REQUIRES: `socket` is connected and non-blocking.
-  StoreChannel(base::UniqueFd socket, std::string peer, std::size_t max_body_bytes);
+  // `peer` is "host:port", for messages.
+  StoreChannel(socket::Connection connection, std::string peer, std::size_t max_body_bytes);
   ~StoreChannel();
   StoreChannel(const StoreChannel&) = delete;
   StoreChannel& operator=(const StoreChannel&) = delete;
@@ -67,7 +67,7 @@ class StoreChannel {
   void lose_locked(const std::string& reason);
   void pass_reading_on();
 
-  const base::UniqueFd socket_;
+  socket::Connection connection_;
   const std::string peer_;
   const base::ForkGuard fork_guard_;
   std::atomic<std::uint64_t> last_id_{0};

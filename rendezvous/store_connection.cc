@@ -2,8 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <asio/buffer.hpp>
-#include <asio/write.hpp>
 #include <cerrno>
 #include <exception>
 #include <system_error>
@@ -13,26 +11,19 @@
 #include "transport/base/log.h"
 
 namespace parley::rendezvous {
-namespace {
-
-int family_of(int socket) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof(address);
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    throw std::system_error(errno, std::generic_category(), "getsockname");
-  return address.ss_family;
-}
-
-}  // namespace
 
 StoreConnection::StoreConnection(asio::io_context& context, Shared& shared)
     : shared_(shared),
-      socket_(context),
+      readiness_(context),
       reader_(shared.table.limits().operation_bytes + body_overhead_bytes) {}
 
-void StoreConnection::start(base::UniqueFd socket) {
-  socket_.assign({family_of(socket.get()), 0}, socket.get());
-  [[maybe_unused]] const int owned_by_socket = socket.release();
+StoreConnection::~StoreConnection() {
+  readiness_.release();
+}
+
+void StoreConnection::start(socket::Connection connection) {
+  connection_ = std::move(connection);
+  readiness_.assign(connection_.descriptor());
   open_ = true;
   await_input();
 }
@@ -44,29 +35,31 @@ void StoreConnection::close(std::string_view reason) {
   for (const StoreTable::WaitId wait : waits_) shared_.table.cancel(wait);
   waits_.clear();
   // shutdown first: a forked child may hold the socket open, and the client shall see the end all the same.
-  asio::error_code ignored;
-  socket_.shutdown(asio::socket_base::shutdown_both, ignored);
-  socket_.close(ignored);
+  ::shutdown(connection_.descriptor(), SHUT_RDWR);
+  readiness_.release();
+  connection_ = {};
   shared_.closed(*this);
 }
 
 // Waits without a buffer, so that an idle client costs no memory for input.
 void StoreConnection::await_input() {
-  socket_.async_wait(asio::socket_base::wait_read,
-                     [self = shared_from_this()](const asio::error_code& error) {
-                       if (self->open_ && !error) self->read();
-                     });
+  readiness_.async_wait(asio::posix::stream_descriptor::wait_read,
+                        [self = shared_from_this()](const asio::error_code& error) {
+                          if (self->open_ && !error) self->read();
+                        });
 }
 
 void StoreConnection::read() try {
   const auto scratch = shared_.scratch;
-  const ssize_t received = ::recv(socket_.native_handle(), scratch.data(), scratch.size(), MSG_DONTWAIT);
-  if (received == 0) return close("the client left");
-  if (received > 0) {
-    take(scratch.first(static_cast<std::size_t>(received)));
-  } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-    return close(std::generic_category().message(errno));
-  }
+  do {
+    const ssize_t received = connection_.receive(scratch.data(), scratch.size());
+    if (received == 0) return close("the client left");
+    if (received > 0) {
+      take(scratch.first(static_cast<std::size_t>(received)));
+    } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+      return close(std::generic_category().message(errno));
+    }
+  } while (open_ && connection_.unread());
   if (open_) await_input();
 } catch (const std::exception& error) {
   PARLEY_LOG(warn, "store", "a client is dropped: ", error.what());
@@ -120,15 +113,36 @@ void StoreConnection::answer(std::uint64_t request, StoreTable::WaitId wait, con
   close(error.what());
 }
 
+// Writes what the socket takes, and goes on when it takes more.
 void StoreConnection::write() {
-  asio::async_write(socket_, asio::buffer(output_.front()),
-                    [self = shared_from_this()](const asio::error_code& error, std::size_t) {
-                      if (!self->open_) return;
-                      if (error) return self->close(error.message());
-                      self->output_bytes_ -= self->output_.front().size();
-                      self->output_.pop_front();
-                      if (!self->output_.empty()) self->write();
-                    });
+  while (open_ && !output_.empty())
+    if (!write_some()) return;
+}
+
+// False: nothing more for now.
+bool StoreConnection::write_some() {
+  const base::Bytes& first = output_.front();
+  const ssize_t sent = connection_.send(first.data() + written_, first.size() - written_);
+  if (sent < 0 && errno == EINTR) return true;
+  if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+    // Not closed here, inside the table: the reader will see the end.
+    ::shutdown(connection_.descriptor(), SHUT_RDWR);
+    return false;
+  }
+  if (sent < 0) {
+    readiness_.async_wait(asio::posix::stream_descriptor::wait_write,
+                          [self = shared_from_this()](const asio::error_code& error) {
+                            if (self->open_ && !error) self->write();
+                          });
+    return false;
+  }
+  written_ += static_cast<std::size_t>(sent);
+  if (written_ == first.size()) {
+    written_ = 0;
+    output_bytes_ -= first.size();
+    output_.pop_front();
+  }
+  return true;
 }
 
 }  // namespace parley::rendezvous

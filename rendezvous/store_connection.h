@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,7 +14,7 @@
 #include "rendezvous/store_codec.h"
 #include "rendezvous/store_frame.h"
 #include "rendezvous/store_table.h"
-#include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 
 namespace parley::rendezvous {
 
@@ -33,9 +33,10 @@ class StoreConnection : public std::enable_shared_from_this<StoreConnection> {
   };
 
   StoreConnection(asio::io_context& context, Shared& shared);
+  ~StoreConnection();
 
   // Takes the socket and begins to read. REQUIRES: owned by a shared_ptr.
-  void start(base::UniqueFd socket);
+  void start(socket::Connection connection);
   // Ends everything of this client. The reason is for the log.
   void close(std::string_view reason);
 
@@ -46,14 +47,17 @@ class StoreConnection : public std::enable_shared_from_this<StoreConnection> {
   void serve(const Frame& frame);
   void answer(std::uint64_t request, StoreTable::WaitId wait, const Reply& reply) noexcept;
   void write();
+  bool write_some();
 
   Shared& shared_;
-  asio::generic::stream_protocol::socket socket_;
+  socket::Connection connection_;
+  asio::posix::stream_descriptor readiness_;  // of the connection's socket, which it does not own
   bool open_ = false;
   FrameReader reader_;
   std::set<StoreTable::WaitId> waits_;  // under way for this client
   std::deque<base::Bytes> output_;      // the first is being written
   std::size_t output_bytes_ = 0;
+  std::size_t written_ = 0;  // of the first
 };
 
 }  // namespace parley::rendezvous

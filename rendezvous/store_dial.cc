@@ -11,13 +11,14 @@
 
 namespace parley::rendezvous {
 
-base::Result<base::UniqueFd> dial_store(const TcpStoreOptions& options) {
+base::Result<socket::Connection> dial_store(const TcpStoreOptions& options) {
   const auto deadline = base::Deadline::after(options.timeout);
-  const socket::Credentials credentials = socket::resolve_credentials(options.secret);
-  std::optional<base::Result<base::UniqueFd>> outcome;
+  const socket::Credentials credentials = socket::resolve_credentials(options.secret, options.tls);
+  std::optional<base::Result<socket::Connection>> outcome;
   socket::Reactor reactor;  // of this call alone: the client needs none afterwards
   socket::dial(reactor, {options.host, options.port}, {.purpose = socket::Purpose::store}, credentials,
-               deadline, [&outcome](base::Result<base::UniqueFd> result) { outcome = std::move(result); });
+               deadline,
+               [&outcome](base::Result<socket::Connection> result) { outcome = std::move(result); });
   // Bounded: dial() reports by its deadline, which is a timer on this reactor.
   while (!outcome) {
     reactor.announce_sleep();

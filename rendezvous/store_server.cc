@@ -54,8 +54,9 @@ void StoreServer::count_clients() {
 void StoreServer::listen(const TcpStoreOptions& options) try {
   const socket::ListenerOptions where{
       .host = options.host, .port = options.port, .purpose = socket::Purpose::store};
-  listener_.emplace(reactor_, where, socket::resolve_credentials(options.secret),
-                    [this](base::UniqueFd socket, const socket::Identity&) { accept(std::move(socket)); });
+  listener_.emplace(
+      reactor_, where, socket::resolve_credentials(options.secret, options.tls),
+      [this](socket::Connection connection, const socket::Identity&) { accept(std::move(connection)); });
   port_ = listener_->port();
 } catch (const SystemError& error) {
   ErrorDetails details = error.details();
@@ -83,12 +84,12 @@ void StoreServer::turn() {
   table_.expire(base::Clock::now());
 }
 
-void StoreServer::accept(base::UniqueFd socket) noexcept try {
+void StoreServer::accept(socket::Connection client) noexcept try {
   auto connection = std::make_shared<StoreConnection>(reactor_.impl().context, shared_);
   connections_.insert(connection);
   count_clients();
   try {
-    connection->start(std::move(socket));
+    connection->start(std::move(client));
   } catch (...) {
     connections_.erase(connection);
     count_clients();

@@ -17,7 +17,7 @@
 #include "rendezvous/store_limits.h"
 #include "rendezvous/store_table.h"
 #include "transport/base/deadline.h"
-#include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 #include "transport/socket/listener.h"
 #include "transport/socket/reactor.h"
 
@@ -41,7 +41,7 @@ class StoreServer {
   void listen(const TcpStoreOptions& options);
   void run() noexcept;
   void turn();
-  void accept(base::UniqueFd socket) noexcept;
+  void accept(socket::Connection client) noexcept;
   void close_all() noexcept;
   void count_clients();
 

@@ -29,12 +29,12 @@ base::Deadline answer_deadline(std::chrono::nanoseconds timeout) {
 // A store kept by another process.
 class TcpStore final : public RequestStore {
  public:
-  TcpStore(base::UniqueFd socket, const TcpStoreOptions& options, const TableLimits& limits)
+  TcpStore(socket::Connection connection, const TcpStoreOptions& options, const TableLimits& limits)
       : RequestStore(limits),
         keeper_(options.host),
         host_(endpoint_text(options.host, options.port)),
         // The server's limits count for what it sends, and these are the largest it may have.
-        channel_(std::move(socket), "the store at " + host_,
+        channel_(std::move(connection), "the store at " + host_,
                  table_limits(largest_limits).operation_bytes + body_overhead_bytes) {}
   [[nodiscard]] std::string keeper() const override { return keeper_; }
 

@@ -25,7 +25,7 @@ namespace {
 constexpr const char* loopback = "127.0.0.1";
 
 // Serves the store if that is ours to do, and connects to it.
-void open_store(World& world, const WireupOptions& options, const std::string& secret,
+void open_store(World& world, const WireupOptions& options, const socket::Credentials& credentials,
                 base::Deadline deadline) {
   const auto& place = options.place;
   if (options.store != nullptr) {
@@ -44,7 +44,8 @@ void open_store(World& world, const WireupOptions& options, const std::string& s
   store.host = place.store_host;
   store.port = place.store_port;
   // Jobs of one user may meet at one port with one secret: what tells them apart becomes part of it.
-  store.secret = place.job.empty() ? secret : secret + '\n' + place.job;
+  store.secret = place.job.empty() ? credentials.secret : credentials.secret + '\n' + place.job;
+  store.tls = credentials.encrypt;
   store.timeout = deadline.remaining();
   if (place.serves_store) world.store_server = std::make_unique<TcpStoreServer>(store);
   world.store = connect_tcp_store(store);
@@ -142,8 +143,8 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   }
   transport::TcpOptions tcp;
   tcp.self = static_cast<transport::PeerId>(world->rank);
-  tcp.credentials = socket::resolve_credentials(options.secret);
-  open_store(*world, options, tcp.credentials.secret, deadline);
+  tcp.credentials = socket::resolve_credentials(options.secret, options.tls);
+  open_store(*world, options, tcp.credentials, deadline);
   tcp.host = choose_host(options);
   RollCall roll_call(*world->store, world->rank, world->size, deadline);
   world->has_claim = true;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/wireup/world.h"
@@ -14,6 +15,7 @@ struct WireupOptions {
   std::shared_ptr<Store> store;  // given by the user; then the place's store is not used
   std::string host;              // to listen on and to advertise; empty: see socket::own_address()
   std::string secret;            // empty: see socket::resolve_credentials()
+  std::optional<bool> tls;       // not given: PARLEY_TLS
   std::chrono::nanoseconds timeout{};
   std::chrono::nanoseconds init_timeout{};
 };

@@ -11,6 +11,7 @@
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/local_side.h"
 #include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 #include "transport/tcp/frame_receiver.h"
 
 namespace parley::fuzz {
@@ -26,22 +27,22 @@ class Wire {
   Wire() {
     int fds[2];
     FUZZ_EXPECT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
-    near_ = base::UniqueFd(fds[0]);
+    near_ = socket::Connection(base::UniqueFd(fds[0]));
     far_ = base::UniqueFd(fds[1]);
   }
-  [[nodiscard]] int near() const noexcept { return near_.get(); }
+  [[nodiscard]] socket::Connection& near() noexcept { return near_; }
   void write(std::span<const std::byte> bytes) {
     const ssize_t written = ::send(far_.get(), bytes.data(), bytes.size(), 0);
     FUZZ_EXPECT(written == static_cast<ssize_t>(bytes.size()));
   }
   void drain() {
     static std::array<std::byte, 64 * 1024> nowhere;
-    while (::recv(near_.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT) > 0) {
+    while (near_.receive(nowhere.data(), nowhere.size()) > 0) {
     }
   }
 
  private:
-  base::UniqueFd near_;
+  socket::Connection near_;
   base::UniqueFd far_;
 };
 

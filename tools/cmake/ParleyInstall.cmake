@@ -24,7 +24,7 @@ if(parley_type STREQUAL "STATIC_LIBRARY")
   set(parley_find_dependencies "set(THREADS_PREFER_PTHREAD_FLAG ON)\nfind_dependency(Threads)\n")
   if(PARLEY_WITH_OPENSSL)
     string(APPEND parley_find_dependencies "find_dependency(OpenSSL)\n")
-    set(parley_pc_requires "libcrypto")
+    set(parley_pc_requires "libssl libcrypto")
   endif()
 endif()
 configure_package_config_file(

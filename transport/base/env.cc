@@ -33,6 +33,8 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_SECRET", "proof that processes belong to one job; the launcher makes one"},
     KnownVariable{"PARLEY_SECRET_FILE", "private file that holds the secret; wins over PARLEY_SECRET"},
     KnownVariable{"PARLEY_AUTH", "off: connections prove nothing and whoever comes is let in; default on"},
+    KnownVariable{"PARLEY_TLS",
+                  "1: connections are encrypted, store and data; on all ranks alike; default 0"},
     KnownVariable{"PARLEY_HOST", "address or name of this host to listen on and to advertise"},
     KnownVariable{"PARLEY_FULL_MESH_LIMIT",
                   "largest world whose ranks are all linked at the start; default 32"},

@@ -161,8 +161,8 @@ void Listener::Impl::displace_oldest() {
 void Listener::Impl::finished(const std::shared_ptr<Stranger>& stranger, Stranger::End how) {
   std::erase(strangers_, stranger);
   if (how != Stranger::End::authenticated) return report(*stranger, how);
-  base::UniqueFd fd = stranger->release();
-  if (fd && !stopping_.load()) handler_(std::move(fd), stranger->identity());
+  Connection connection = stranger->release();
+  if (connection && !stopping_.load()) handler_(std::move(connection), stranger->identity());
 }
 
 void Listener::Impl::report(const Stranger& stranger, Stranger::End how) {

@@ -6,7 +6,7 @@
 
 #include "transport/base/deadline.h"
 #include "transport/base/result.h"
-#include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 #include "transport/socket/identity.h"
 #include "transport/socket/reactor.h"
 
@@ -18,10 +18,10 @@ struct DialTarget {
   bool is_published = false;  // by whoever listens there: if nobody does, nobody will any more
 };
 
-// Runs on the reactor, exactly once. The socket is as Listener::Handler describes. The failure's status tells
+// Runs on the reactor, exactly once. The failure's status tells
 // `refused` (the handshake was refused: trying again is useless), `timed_out` and `unreachable`; its message
 // names every address tried, the reason of each, and what to do about it.
-using DialHandler = std::function<void(base::Result<base::UniqueFd>)>;
+using DialHandler = std::function<void(base::Result<Connection>)>;
 
 // Resolves, connects and proves who we are, trying every address of the name, and again every 20 to 250 ms
 // while nobody listens there yet, until the deadline. Where the target is published, an address that refuses

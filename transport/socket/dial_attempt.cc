@@ -106,11 +106,42 @@ void DialAttempt::read_welcome() {
                      if (error) return self->lose(error);
                      if (const auto refusal = self->handshake_.take_welcome(self->welcome_))
                        return self->end(refused(explain(*refusal)));
-                     Outcome outcome;
-                     outcome.socket = take_out(self->socket_);
-                     if (!outcome.socket) outcome = failure(EBADF, describe(EBADF));
-                     self->end(std::move(outcome));
+                     if (self->handshake_.encrypts()) return self->begin_tls();
+                     self->succeed();
                    });
+}
+
+// The listener is TLS's client: see Stranger::begin_tls().
+void DialAttempt::begin_tls() {
+  phase_ = Phase::sets_up_tls;
+  if (const auto shared = handshake_.shared_key())
+    tls_ = make_secure_stream(socket_.native_handle(), SecureStream::Role::server, *shared);
+  if (tls_) return go_on_with_tls();
+  end(refused(explain(handshake_.refusal(Reason::no_crypto))));
+}
+
+void DialAttempt::go_on_with_tls() {
+  const auto ready = [self = shared_from_this()](const asio::error_code& error) {
+    if (!self->done_) return;
+    if (error) return self->lose(error);
+    self->go_on_with_tls();
+  };
+  switch (tls_->handshake()) {
+    case SecureStream::Step::done: return succeed();
+    case SecureStream::Step::wants_read: return socket_.async_wait(asio::ip::tcp::socket::wait_read, ready);
+    case SecureStream::Step::wants_write: return socket_.async_wait(asio::ip::tcp::socket::wait_write, ready);
+    case SecureStream::Step::lost: return lose(asio::error::eof);
+    case SecureStream::Step::failed: break;
+  }
+  const auto reason = explain(handshake_.refusal(Reason::tls_failed));
+  end(refused(reason + " (" + tls_->problem() + ")"));
+}
+
+void DialAttempt::succeed() {
+  Outcome outcome;
+  outcome.connection = Connection(take_out(socket_), std::move(tls_));
+  if (!outcome.connection) outcome = failure(EBADF, describe(EBADF));
+  end(std::move(outcome));
 }
 
 void DialAttempt::lose(const asio::error_code& error) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "transport/base/deadline.h"
-#include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 #include "transport/socket/handshake.h"
 
 namespace parley::socket {
@@ -18,7 +18,7 @@ namespace parley::socket {
 class DialAttempt : public std::enable_shared_from_this<DialAttempt> {
  public:
   struct Outcome {
-    base::UniqueFd socket{};  // set: connected and authenticated
+    Connection connection{};  // set: connected and authenticated
     std::string reason;       // else why not, in words,
     int error = 0;            // and the errno behind it, if any
     bool final = false;       // trying again is useless: the handshake was refused by one of the two ends
@@ -41,12 +41,16 @@ class DialAttempt : public std::enable_shared_from_this<DialAttempt> {
     connecting,         // SYN sent
     expects_challenge,  // HELLO sent
     expects_welcome,    // PROOF sent
+    sets_up_tls,        // WELCOME received
   };
 
   void shake_hands();
   void read_challenge();
   void send_proof();
   void read_welcome();
+  void begin_tls();
+  void go_on_with_tls();
+  void succeed();
   void lose(const asio::error_code& error);
   void end(Outcome outcome);
 
@@ -58,6 +62,7 @@ class DialAttempt : public std::enable_shared_from_this<DialAttempt> {
   Done done_;  // empty once the attempt is over
   ChallengeBytes challenge_{};
   WelcomeBytes welcome_{};
+  std::unique_ptr<SecureStream> tls_;
 };
 
 }  // namespace parley::socket

@@ -111,7 +111,7 @@ void Dialler::try_address() {
 
 void Dialler::tried(DialAttempt::Outcome outcome) {
   attempt_.reset();
-  if (outcome.socket) return finish(std::move(outcome.socket));
+  if (outcome.connection) return finish(std::move(outcome.connection));
   candidates_[current_].last = std::move(outcome);
   ++current_;
   try_address();
@@ -153,7 +153,7 @@ void Dialler::expire() {
   finish(expiry());
 }
 
-void Dialler::finish(base::Result<base::UniqueFd> result) {
+void Dialler::finish(base::Result<Connection> result) {
   if (!handler_) return;
   const DialHandler handler = std::exchange(handler_, nullptr);
   if (const auto attempt = attempt_.lock()) attempt->close();

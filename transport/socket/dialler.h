@@ -41,7 +41,7 @@ class Dialler : public std::enable_shared_from_this<Dialler> {
   void retry_later();
   void expire();
 
-  void finish(base::Result<base::UniqueFd> result);
+  void finish(base::Result<Connection> result);
   [[nodiscard]] base::Failure refusal() const;
   [[nodiscard]] base::Failure expiry() const;
   // The target, and why each of its addresses failed.

@@ -10,6 +10,7 @@ DiallerHandshake::DiallerHandshake(const Identity& identity, std::shared_ptr<con
                                    const Nonce& nonce)
     : key_(std::move(key)), identity_(identity) {
   hello_ = encode(Hello{.purpose = identity.purpose,
+                        .encrypt = key_->encrypts(),
                         .from = identity.from,
                         .to = identity.to,
                         .key_id = key_->id(),
@@ -19,7 +20,11 @@ DiallerHandshake::DiallerHandshake(const Identity& identity, std::shared_ptr<con
 
 Refusal DiallerHandshake::refusal(Reason reason) const {
   return {reason,
-          {.key_id = key_->id(), .purpose = identity_.purpose, .process = identity_.to, .job = key_->job()},
+          {.key_id = key_->id(),
+           .purpose = identity_.purpose,
+           .process = identity_.to,
+           .job = key_->job(),
+           .encrypts = key_->encrypts()},
           listener_};
 }
 
@@ -52,11 +57,17 @@ std::optional<Refusal> DiallerHandshake::take_welcome(const WelcomeBytes& bytes)
   const auto expected = prove_listener(*key_, hello_, challenge_, proof_, fields);
   if (!expected) return refusal(Reason::no_crypto);
   if (!same(*expected, told)) return refusal(Reason::impostor);
+  welcome_ = bytes;
   if (welcome->reason == Reason::none) return std::nullopt;
+  listener_.encrypts = welcome->encrypt;
   listener_.purpose = static_cast<Purpose>(welcome->purpose);
   listener_.process = welcome->self;
   listener_.job = welcome->job;
   return refusal(welcome->reason);
+}
+
+std::optional<SharedKey> DiallerHandshake::shared_key() const {
+  return make_shared_key(*key_, identity_, hello_, challenge_, proof_, welcome_);
 }
 
 }  // namespace parley::socket

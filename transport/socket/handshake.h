@@ -5,6 +5,7 @@
 
 #include "transport/socket/handshake_messages.h"
 #include "transport/socket/refusal.h"
+#include "transport/socket/secure_stream.h"
 
 // Both ends of the handshake as state machines without I/O: bytes in, bytes or a refusal out.
 //
@@ -24,15 +25,18 @@ class DiallerHandshake {
   [[nodiscard]] const ProofBytes& proof() const noexcept { return proof_; }
   // Nothing: the connection is authenticated both ways. Otherwise the handshake is over.
   [[nodiscard]] std::optional<Refusal> take_welcome(const WelcomeBytes& welcome);
+  // What TLS begins with. REQUIRES: take_welcome() returned nothing and both ends encrypt.
+  [[nodiscard]] std::optional<SharedKey> shared_key() const;
+  [[nodiscard]] bool encrypts() const noexcept { return key_->encrypts(); }
+  [[nodiscard]] Refusal refusal(Reason reason) const;
 
  private:
-  Refusal refusal(Reason reason) const;
-
   std::shared_ptr<const JobKey> key_;
   Identity identity_;
   HelloBytes hello_{};
   ChallengeBytes challenge_{};
   ProofBytes proof_{};
+  WelcomeBytes welcome_{};
   Facts listener_;  // what it has told so far
 };
 
@@ -53,6 +57,10 @@ class ListenerHandshake {
   // Nothing: the connection is authenticated; send welcome(). A refusal: send welcome(), then close.
   [[nodiscard]] std::optional<Refusal> take_proof(const ProofBytes& proof);
   [[nodiscard]] const WelcomeBytes& welcome() const noexcept { return welcome_; }
+  // As the dialler's.
+  [[nodiscard]] std::optional<SharedKey> shared_key() const;
+  [[nodiscard]] bool encrypts() const noexcept { return key_->encrypts(); }
+  [[nodiscard]] Facts own_facts() const;
   // Who the dialler is. REQUIRES: take_proof() returned nothing.
   [[nodiscard]] Identity identity() const noexcept;
 
@@ -62,7 +70,6 @@ class ListenerHandshake {
   }
 
  private:
-  Facts own_facts() const;
   Reason judge_hello() const noexcept;
   Reason judge_identity() const noexcept;
 
@@ -72,6 +79,7 @@ class ListenerHandshake {
   Hello told_;  // decoded from hello_
   HelloBytes hello_{};
   ChallengeBytes challenge_{};
+  ProofBytes proof_{};
   WelcomeBytes welcome_{};
 };
 

@@ -67,7 +67,7 @@ bool is_purpose(std::uint8_t value) noexcept {
 }
 
 bool travels(Reason reason) noexcept {
-  return reason <= Reason::wrong_job;
+  return reason <= Reason::wrong_encryption;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ HelloBytes encode(const Hello& hello) noexcept {
       .put(hello_magic_bytes)
       .put(hello.version)
       .put(hello.purpose)
-      .skip(1)
+      .put(hello.encrypt)
       .put(hello.from)
       .put(hello.to)
       .put(hello.key_id)
@@ -108,7 +108,13 @@ ChallengeBytes encode(const Challenge& challenge) noexcept {
 
 WelcomeFields encode(const Welcome& welcome) noexcept {
   WelcomeFields fields{};
-  FieldWriter(fields).put(welcome.reason).put(welcome.purpose).skip(2).put(welcome.self).put(welcome.job);
+  FieldWriter(fields)
+      .put(welcome.reason)
+      .put(welcome.purpose)
+      .put(welcome.encrypt)
+      .skip(1)
+      .put(welcome.self)
+      .put(welcome.job);
   return fields;
 }
 
@@ -119,8 +125,10 @@ std::optional<Hello> decode_hello(const HelloBytes& bytes) noexcept {
   hello.version = reader.get<std::uint16_t>();
   if (hello.version != protocol_version) return hello;
   const auto purpose = reader.get<std::uint8_t>();
-  if (!is_purpose(purpose) || !reader.zeros(1)) return std::nullopt;
+  const auto encrypt = reader.get<std::uint8_t>();
+  if (!is_purpose(purpose) || encrypt > 1) return std::nullopt;
   hello.purpose = static_cast<Purpose>(purpose);
+  hello.encrypt = encrypt == 1;
   hello.from = reader.get<ProcessNumber>();
   hello.to = reader.get<ProcessNumber>();
   hello.key_id = reader.get<KeyId>();
@@ -148,7 +156,9 @@ std::optional<Welcome> decode_welcome(const WelcomeFields& fields) noexcept {
   Welcome welcome;
   welcome.reason = reader.get<Reason>();
   welcome.purpose = reader.get<std::uint8_t>();
-  if (!travels(welcome.reason) || !reader.zeros(2)) return std::nullopt;
+  const auto encrypt = reader.get<std::uint8_t>();
+  if (!travels(welcome.reason) || encrypt > 1 || !reader.zeros(1)) return std::nullopt;
+  welcome.encrypt = encrypt == 1;
   welcome.self = reader.get<ProcessNumber>();
   welcome.job = reader.get<JobId>();
   return welcome;

@@ -32,14 +32,17 @@ enum class Reason : std::uint8_t {
   wrong_purpose = 4,  // told after a right proof, like those that follow
   wrong_process = 5,
   wrong_job = 6,
+  wrong_encryption = 7,
   not_parley = 128,  // what came is no message of this handshake
   impostor = 129,    // the listener cannot prove that it knows the secret
   no_crypto = 130,   // no random bytes, or OpenSSL failed
+  tls_failed = 131,  // after a handshake that went well
 };
 
 struct Hello {
   std::uint16_t version = protocol_version;
   Purpose purpose = Purpose::data;
+  bool encrypt = false;
   ProcessNumber from = any_process;
   ProcessNumber to = any_process;
   KeyId key_id{};
@@ -59,6 +62,7 @@ struct Challenge {
 struct Welcome {
   Reason reason = Reason::none;
   std::uint8_t purpose = 0;  // a Purpose, or zero
+  bool encrypt = false;
   ProcessNumber self = 0;
   JobId job{};
 };

@@ -24,6 +24,7 @@ struct Credentials {
   std::string secret;
   JobId job{};
   bool authenticate = true;  // false: nothing is proved, and whoever proves something is refused
+  bool encrypt = false;      // TLS after the handshake; refuses whoever says otherwise
 };
 
 // Who dials whom, told and proved in the handshake.

@@ -26,7 +26,8 @@ inline constexpr KeyId no_authentication_id{std::byte{0xff}, std::byte{0xff}, st
 // Thread-safety: immutable.
 class JobKey {
  public:
-  // Fails with `refused` for an empty secret and with `io_error` when the cryptographic library fails.
+  // Fails with `refused` for an empty secret, and for encryption that there cannot be; with `io_error` when
+  // the cryptographic library fails.
   static base::Result<std::shared_ptr<const JobKey>> make(const Credentials& credentials);
   ~JobKey();
   JobKey(const JobKey&) = delete;
@@ -37,18 +38,30 @@ class JobKey {
   // False: its proofs are zeros, which everybody can make.
   [[nodiscard]] bool authenticates() const noexcept { return authenticates_; }
 
+  // Whether connections are encrypted once they are proved.
+  [[nodiscard]] bool encrypts() const noexcept { return encrypts_; }
+
   // The proof over role and parts, in this order. Each caller uses parts of fixed sizes, so that the bytes
   // have one reading only. At most 256 bytes in all; nothing when there are more or the library fails.
   [[nodiscard]] std::optional<Mac> prove(
       std::string_view role, std::initializer_list<std::span<const std::byte>> parts) const noexcept;
 
+  // The key of one encrypted connection, from all that was said in its handshake. Nothing as above.
+  [[nodiscard]] std::optional<Key> connection_key(
+      std::initializer_list<std::span<const std::byte>> transcript) const noexcept;
+
  private:
   JobKey() = default;
+  static std::optional<Mac> authenticate_parts(
+      const Key& key, std::string_view label,
+      std::initializer_list<std::span<const std::byte>> parts) noexcept;
 
   Key key_{};
+  Key tls_key_{};
   KeyId id_{};
   JobId job_{};
   bool authenticates_ = true;
+  bool encrypts_ = false;
 };
 
 }  // namespace parley::socket

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 #include "transport/socket/identity.h"
 #include "transport/socket/reactor.h"
 
@@ -27,9 +27,8 @@ struct ListenerOptions {
 // reactor, which lives longer.
 class Listener {
  public:
-  // Runs on the reactor, once per authenticated connection. The socket is connected, non-blocking,
-  // close-on-exec, and has TCP_NODELAY. Must not throw, nor destroy the listener.
-  using Handler = std::function<void(base::UniqueFd socket, const Identity& identity)>;
+  // Runs on the reactor, once per authenticated connection. Must not throw, nor destroy the listener.
+  using Handler = std::function<void(Connection connection, const Identity& identity)>;
 
   // Resolves a name before it returns. Throws parley::SystemError naming address, port and reason; also for a
   // wildcard address without authentication, which is warned about once on any other.

@@ -11,7 +11,11 @@ ListenerHandshake::ListenerHandshake(const Service& service, std::shared_ptr<con
     : key_(std::move(key)), service_(service), nonce_(nonce) {}
 
 Facts ListenerHandshake::own_facts() const {
-  return {.key_id = key_->id(), .purpose = service_.purpose, .process = service_.self, .job = key_->job()};
+  return {.key_id = key_->id(),
+          .purpose = service_.purpose,
+          .process = service_.self,
+          .job = key_->job(),
+          .encrypts = key_->encrypts()};
 }
 
 Reason ListenerHandshake::judge_hello() const noexcept {
@@ -35,7 +39,8 @@ Reason ListenerHandshake::judge_identity() const noexcept {
   if (told_.job != key_->job()) return Reason::wrong_job;
   if (told_.purpose != service_.purpose) return Reason::wrong_purpose;
   const bool reaches = told_.to == any_process || service_.self == any_process || told_.to == service_.self;
-  return reaches ? Reason::none : Reason::wrong_process;
+  if (!reaches) return Reason::wrong_process;
+  return told_.encrypt == key_->encrypts() ? Reason::none : Reason::wrong_encryption;
 }
 
 std::optional<Refusal> ListenerHandshake::take_proof(const ProofBytes& proof) {
@@ -49,18 +54,27 @@ std::optional<Refusal> ListenerHandshake::take_proof(const ProofBytes& proof) {
     return Refusal{expected ? Reason::wrong_proof : Reason::no_crypto, {}, own_facts()};
   }
 
+  proof_ = proof;
   const Reason reason = judge_identity();
   const auto fields = encode(Welcome{.reason = reason,
                                      .purpose = static_cast<std::uint8_t>(service_.purpose),
+                                     .encrypt = key_->encrypts(),
                                      .self = service_.self,
                                      .job = key_->job()});
   const auto mac = prove_listener(*key_, hello_, challenge_, proof, fields);
   write(fields, mac.value_or(Mac{}));
   if (!mac) return Refusal{Reason::no_crypto, {}, own_facts()};
   if (reason == Reason::none) return std::nullopt;
-  const Facts dialler{
-      .key_id = told_.key_id, .purpose = told_.purpose, .process = told_.to, .job = told_.job};
+  const Facts dialler{.key_id = told_.key_id,
+                      .purpose = told_.purpose,
+                      .process = told_.to,
+                      .job = told_.job,
+                      .encrypts = told_.encrypt};
   return Refusal{reason, dialler, own_facts()};
+}
+
+std::optional<SharedKey> ListenerHandshake::shared_key() const {
+  return make_shared_key(*key_, identity(), hello_, challenge_, proof_, welcome_);
 }
 
 Identity ListenerHandshake::identity() const noexcept {

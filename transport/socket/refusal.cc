@@ -68,11 +68,17 @@ std::string explain(const Refusal& refusal) {
     case Reason::wrong_job:
       return concat("the dialler belongs to job ", to_hex(dialler.job), ", the listener to job ",
                     to_hex(listener.job), ": the address is that of another job");
+    case Reason::wrong_encryption:
+      return concat("TLS is ", dialler.encrypts ? "on" : "off", " at the dialler and ",
+                    listener.encrypts ? "on" : "off", " at the listener: set PARLEY_TLS to the same in both");
     case Reason::not_parley:
       return "the other side does not speak Parley's protocol: another program uses this port";
     case Reason::impostor:
       return "the listener cannot prove that it knows the secret: the address is not that of the job";
     case Reason::no_crypto: return "the system gave no random bytes or OpenSSL failed";
+    case Reason::tls_failed:
+      return "the proofs were right, but TLS failed: bytes were changed on the way, or OpenSSL is short of "
+             "something";
   }
   return "unknown reason";
 }

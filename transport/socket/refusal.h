@@ -14,6 +14,7 @@ struct Facts {
   std::optional<Purpose> purpose = std::nullopt;
   ProcessNumber process = any_process;  // dialler: the process it wants to reach; listener: what it is
   JobId job{};
+  bool encrypts = false;
 };
 
 // Why a handshake failed, and what each end said about itself.

@@ -11,6 +11,7 @@
 #include "transport/socket/private_file.h"
 #include "transport/socket/random.h"
 #include "transport/socket/refusal.h"
+#include "transport/socket/secure_stream.h"
 
 namespace parley::socket {
 namespace {
@@ -24,6 +25,13 @@ void warn_if_short(const std::string& secret) {
   if (secret.size() >= unguessable_length || warned.exchange(true)) return;
   PARLEY_LOG(warn, "socket", "the job's secret is shorter than ", unguessable_length,
              " characters and may be guessed");
+}
+
+bool tls_of_environment() {
+  const std::string setting = base::env_string("PARLEY_TLS").value_or("0");
+  if (setting != "0" && setting != "1")
+    throw UsageError(base::concat("PARLEY_TLS=", setting, " is neither 0 nor 1"));
+  return setting == "1";
 }
 
 }  // namespace
@@ -55,12 +63,18 @@ std::string resolve_secret(const std::string& explicit_secret) {
   return secret;
 }
 
-Credentials resolve_credentials(const std::string& explicit_secret) {
+Credentials resolve_credentials(const std::string& explicit_secret, std::optional<bool> tls) {
   Credentials credentials;
+  credentials.encrypt = tls ? *tls : tls_of_environment();
   const std::string setting = base::env_string("PARLEY_AUTH").value_or("on");
   if (setting != "on" && setting != "off")
     throw UsageError(base::concat("PARLEY_AUTH=", setting, " is neither on nor off"));
   credentials.authenticate = setting == "on";
+  if (credentials.encrypt && !tls_available())
+    throw UsageError("TLS is asked for (PARLEY_TLS=1), and this build has no OpenSSL");
+  if (credentials.encrypt && !credentials.authenticate)
+    throw UsageError(
+        "TLS is asked for (PARLEY_TLS=1), and PARLEY_AUTH=off leaves no secret to make its key from");
   if (credentials.authenticate) credentials.secret = resolve_secret(explicit_secret);
   return credentials;
 }

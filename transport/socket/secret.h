@@ -24,8 +24,9 @@ std::optional<std::string> secret_of_file();
 std::string resolve_secret(const std::string& explicit_secret);
 
 // What this process proves in its handshakes, but for the job: the secret above, or nothing at all when
-// PARLEY_AUTH=off, which wins over every secret. Throws parley::UsageError when PARLEY_AUTH is neither on nor
-// off.
-Credentials resolve_credentials(const std::string& explicit_secret);
+// PARLEY_AUTH=off, which wins over every secret; and whether connections are encrypted: `tls`, else
+// PARLEY_TLS=1. Throws parley::UsageError when PARLEY_AUTH is neither on nor off, PARLEY_TLS neither 0 nor 1,
+// or there can be no TLS: without authentication, or in a build without OpenSSL.
+Credentials resolve_credentials(const std::string& explicit_secret, std::optional<bool> tls);
 
 }  // namespace parley::socket

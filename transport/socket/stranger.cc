@@ -6,6 +6,7 @@
 #include <asio/write.hpp>
 #include <utility>
 
+#include "transport/base/log.h"
 #include "transport/socket/read_message.h"
 #include "transport/socket/tcp_socket.h"
 
@@ -65,7 +66,37 @@ void Stranger::send_welcome() {
   const auto sent =
       ::send(socket_.native_handle(), welcome.data(), welcome.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (refusal_) return end(End::refused);
-  end(sent == static_cast<ssize_t>(welcome.size()) ? End::authenticated : End::lost);
+  if (sent != static_cast<ssize_t>(welcome.size())) return end(End::lost);
+  if (handshake_.encrypts()) return begin_tls();
+  end(End::authenticated);
+}
+
+// We are TLS's client, so that its last message is ours, as the welcome is without it: a dialler that has it
+// is let in, and one that we drop before has none and tries again.
+void Stranger::begin_tls() {
+  if (const auto shared = handshake_.shared_key())
+    tls_ = make_secure_stream(socket_.native_handle(), SecureStream::Role::client, *shared);
+  if (tls_) return go_on_with_tls();
+  refusal_ = Refusal{Reason::no_crypto, {}, handshake_.own_facts()};
+  end(End::refused);
+}
+
+void Stranger::go_on_with_tls() {
+  const auto ready = [self = shared_from_this()](const asio::error_code& error) {
+    if (!self->done_) return;
+    if (error) return self->end(End::lost);
+    self->go_on_with_tls();
+  };
+  switch (tls_->handshake()) {
+    case SecureStream::Step::done: return end(End::authenticated);
+    case SecureStream::Step::wants_read: return socket_.async_wait(asio::ip::tcp::socket::wait_read, ready);
+    case SecureStream::Step::wants_write: return socket_.async_wait(asio::ip::tcp::socket::wait_write, ready);
+    case SecureStream::Step::lost: return end(End::lost);
+    case SecureStream::Step::failed: break;
+  }
+  PARLEY_LOG(debug, "socket", "TLS failed with ", to_text(remote_), ": ", tls_->problem());
+  refusal_ = Refusal{Reason::tls_failed, {}, handshake_.own_facts()};
+  end(End::refused);
 }
 
 void Stranger::end(End how) {
@@ -84,9 +115,9 @@ void Stranger::close() noexcept {
   socket_.close(ignored);
 }
 
-base::UniqueFd Stranger::release() noexcept {
+Connection Stranger::release() noexcept {
   limit_silence(socket_);
-  return take_out(socket_);
+  return Connection(take_out(socket_), std::move(tls_));
 }
 
 }  // namespace parley::socket

@@ -8,17 +8,17 @@
 #include <optional>
 
 #include "transport/base/deadline.h"
-#include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 #include "transport/socket/handshake.h"
 
 namespace parley::socket {
 
-// One accepted connection while it has not proved yet who it is. Reads 104 bytes at most.
-// Thread-safety: everything on the reactor.
+// One accepted connection while it has not proved yet who it is, and while TLS, if there is any, is set up
+// with who has. Reads 104 bytes at most before the proof. Thread-safety: everything on the reactor.
 class Stranger : public std::enable_shared_from_this<Stranger> {
  public:
   enum class End {
-    authenticated,  // identity() is known; take the socket by release()
+    authenticated,  // identity() is known; take the connection by release()
     refused,        // refusal() says why
     other_program,  // its first bytes are no handshake
     silent,         // the deadline passed
@@ -34,7 +34,7 @@ class Stranger : public std::enable_shared_from_this<Stranger> {
   // Drops the connection.
   void close() noexcept;
 
-  [[nodiscard]] base::UniqueFd release() noexcept;
+  [[nodiscard]] Connection release() noexcept;
   [[nodiscard]] Identity identity() const noexcept { return handshake_.identity(); }
   // REQUIRES: the end was `refused`.
   [[nodiscard]] const Refusal& refusal() const noexcept { return *refusal_; }
@@ -45,6 +45,8 @@ class Stranger : public std::enable_shared_from_this<Stranger> {
   void send_challenge();
   void read_proof();
   void send_welcome();
+  void begin_tls();
+  void go_on_with_tls();
   void end(End how);
 
   asio::ip::tcp::socket socket_;
@@ -55,6 +57,7 @@ class Stranger : public std::enable_shared_from_this<Stranger> {
   Done done_;  // empty once the connection is over for this object
   HelloBytes hello_{};
   ProofBytes proof_{};
+  std::unique_ptr<SecureStream> tls_;
 };
 
 }  // namespace parley::socket

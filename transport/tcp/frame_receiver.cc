@@ -15,10 +15,12 @@ namespace parley::transport {
 using base::Code;
 using base::Status;
 
-FrameReceiver::FrameReceiver(int socket) : socket_(socket), staging_(new std::byte[staging_bytes]) {}
+FrameReceiver::FrameReceiver(socket::Connection& connection)
+    : connection_(connection), staging_(new std::byte[staging_bytes]) {}
 
 Status FrameReceiver::receive(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept {
-  for (std::size_t total = 0; total < pass_bytes;) {
+  // What TLS holds back would wake nobody, so it is taken whatever the pass has read.
+  for (std::size_t total = 0; total < pass_bytes || connection_.unread();) {
     std::size_t bytes = 0;
     std::size_t wanted = 0;
     if (const Status status = read_once(bytes, wanted); !status.ok()) return status;
@@ -38,10 +40,10 @@ Status FrameReceiver::read_once(std::size_t& bytes, std::size_t& wanted) noexcep
       // The staging buffer is empty here: deliver() moved all of it into the payload.
       std::array<iovec, 2> parts{{{destination_, payload_left_}, {staging_.get(), behind_bytes}}};
       wanted = payload_left_ + behind_bytes;
-      got = ::readv(socket_, parts.data(), static_cast<int>(parts.size()));
+      got = connection_.receive(parts);
     } else {
       wanted = staging_bytes - tail_;
-      got = ::recv(socket_, staging_.get() + tail_, wanted, MSG_DONTWAIT);
+      got = connection_.receive(staging_.get() + tail_, wanted);
     }
   } while (got < 0 && errno == EINTR);
   if (got == 0) return Code::peer_died;
@@ -80,7 +82,7 @@ bool FrameReceiver::land(Endpoint& self, PacketSink& sink, std::size_t& events) 
 // Who says goodbye waits until all it sent is acknowledged; the kernel would take 40 ms over the last of it.
 void FrameReceiver::acknowledge_now() noexcept {
   const int on = 1;
-  setsockopt(socket_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+  setsockopt(connection_.descriptor(), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
 Status FrameReceiver::deliver(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept {

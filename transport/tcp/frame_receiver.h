@@ -7,6 +7,7 @@
 #include "transport/base/status.h"
 #include "transport/interface/packet.h"
 #include "transport/interface/sink.h"
+#include "transport/socket/connection.h"
 
 namespace parley::transport {
 
@@ -22,7 +23,7 @@ class FrameReceiver {
   static constexpr std::size_t whole_bytes = 4 * 1024;    // payloads up to this are delivered whole
   static constexpr std::size_t pass_bytes = 1024 * 1024;  // read per call to receive(), for fairness
 
-  explicit FrameReceiver(int socket);
+  explicit FrameReceiver(socket::Connection& connection);
 
   // Reads what is there and delivers it to the sink; adds the packets (and landed parts) to `events`.
   // `again`: nothing more for now. `ok`: there may be more. Else the link has ended: `peer_died` (native 0:
@@ -38,7 +39,7 @@ class FrameReceiver {
   void acknowledge_now() noexcept;
   bool land(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept;
 
-  int socket_;
+  socket::Connection& connection_;
   std::unique_ptr<std::byte[]> staging_;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;

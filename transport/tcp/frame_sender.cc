@@ -1,11 +1,11 @@
 #include "transport/tcp/frame_sender.h"
 
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 namespace parley::transport {
@@ -13,7 +13,8 @@ namespace parley::transport {
 using base::Code;
 using base::Status;
 
-FrameSender::FrameSender(int socket) : socket_(socket), staging_(new std::byte[staging_bytes]) {}
+FrameSender::FrameSender(socket::Connection& connection)
+    : connection_(connection), staging_(new std::byte[staging_bytes]) {}
 
 void FrameSender::stage(const void* data, std::size_t bytes) noexcept {
   if (bytes == 0) return;
@@ -56,11 +57,12 @@ Status FrameSender::write_out() noexcept {
   return {};
 }
 
-// One system call. `ok`: some bytes left.
+// One system call. `ok`: some bytes left. Bytes stay where they are and more only follows them until they
+// have left, as an encrypted connection wants it.
 Status FrameSender::write_once() noexcept {
   ssize_t sent = 0;
   if (large_left() == 0) {
-    sent = ::send(socket_, staging_.get() + head_, staged(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    sent = connection_.send(staging_.get() + head_, staged());
   } else {
     std::array<iovec, 3> parts;
     std::size_t count = 0;
@@ -69,10 +71,7 @@ Status FrameSender::write_once() noexcept {
       parts[count++] = {large_.header.data() + large_.header_sent, sizeof(PacketHeader) - large_.header_sent};
     if (large_.payload_left != 0)
       parts[count++] = {const_cast<std::byte*>(large_.payload), large_.payload_left};  // sendmsg only reads
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = count;
-    sent = ::sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    sent = connection_.send(std::span(parts).first(count));
   }
   if (sent >= 0) {
     consume(static_cast<std::size_t>(sent));

@@ -8,6 +8,7 @@
 #include "transport/base/status.h"
 #include "transport/interface/completion.h"
 #include "transport/interface/packet.h"
+#include "transport/socket/connection.h"
 
 namespace parley::transport {
 
@@ -21,7 +22,7 @@ class FrameSender {
   static constexpr std::size_t copy_limit_bytes = 8 * 1024;  // larger payloads leave from the caller's memory
   static constexpr std::size_t flush_bytes = 32 * 1024;  // staged packets that leave without being asked to
 
-  explicit FrameSender(int socket);
+  explicit FrameSender(socket::Connection& connection);
 
   // As Endpoint::try_send; never calls a completion. A failed socket call is the result here and ever after.
   base::Status post(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
@@ -52,7 +53,7 @@ class FrameSender {
   void consume(std::size_t bytes) noexcept;
   base::Status write_once() noexcept;
 
-  int socket_;
+  socket::Connection& connection_;
   std::unique_ptr<std::byte[]> staging_;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;

@@ -18,16 +18,16 @@ namespace {
 constexpr auto longest_pause = std::chrono::seconds(1);  // between two questions that belong together
 }  // namespace
 
-TcpLink::TcpLink(base::UniqueFd socket, PacketSink& sink, UnsentList& unsent)
-    : socket_(std::move(socket)),
+TcpLink::TcpLink(socket::Connection connection, PacketSink& sink, UnsentList& unsent)
+    : connection_(std::move(connection)),
       sink_(sink),
       unsent_(unsent),
-      sender_(socket_.get()),
-      receiver_(socket_.get()) {
+      sender_(connection_),
+      receiver_(connection_) {
   // The kernel would count a peer that does not read as silent, too, even while its host answers every probe
   // of the closed window: silence() tells them apart.
   const int never = 0;
-  setsockopt(socket_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &never, sizeof(never));
+  setsockopt(descriptor(), IPPROTO_TCP, TCP_USER_TIMEOUT, &never, sizeof(never));
 }
 
 TcpLink::~TcpLink() {
@@ -40,13 +40,13 @@ bool TcpLink::drained() const noexcept {
   if (ended() || broken()) return true;  // nothing more will leave
   int undelivered_bytes = 0;
   return sender_.empty() &&
-         (ioctl(socket_.get(), SIOCOUTQ, &undelivered_bytes) != 0 || undelivered_bytes == 0);
+         (ioctl(descriptor(), SIOCOUTQ, &undelivered_bytes) != 0 || undelivered_bytes == 0);
 }
 
 std::optional<std::chrono::milliseconds> TcpLink::silence() noexcept {
   tcp_info info{};
   socklen_t bytes = sizeof(info);
-  if (ended() || getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
+  if (ended() || getsockopt(descriptor(), IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
     return std::chrono::milliseconds(0);
   const bool unacknowledged = info.tcpi_unacked != 0 || info.tcpi_probes != 0;
   const auto now = std::chrono::steady_clock::now();

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "transport/base/intrusive_list.h"
-#include "transport/base/unique_fd.h"
 #include "transport/interface/endpoint.h"
 #include "transport/interface/sink.h"
+#include "transport/socket/connection.h"
 #include "transport/tcp/frame_receiver.h"
 #include "transport/tcp/frame_sender.h"
 
@@ -23,7 +23,7 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
 
   // `unsent`: the transport's list of links that have something to write; the link enters and leaves it
   // itself.
-  TcpLink(base::UniqueFd socket, PacketSink& sink, UnsentList& unsent);
+  TcpLink(socket::Connection connection, PacketSink& sink, UnsentList& unsent);
   ~TcpLink() override;
 
   base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
@@ -51,7 +51,7 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
 
   // Whether there is something to write.
   [[nodiscard]] bool unsent() const noexcept { return !sender_.empty(); }
-  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  [[nodiscard]] int descriptor() const noexcept { return connection_.descriptor(); }
   // What the transport's epoll set reports of this link; 0: the link is not in the set.
   std::uint32_t watched_events = 0;
 
@@ -60,7 +60,7 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   void note_broken(base::Status status) noexcept;
   std::size_t read_the_rest() noexcept;
 
-  base::UniqueFd socket_;
+  socket::Connection connection_;
   PacketSink& sink_;
   UnsentList& unsent_;
   FrameSender sender_;

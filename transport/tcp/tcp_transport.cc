@@ -46,7 +46,7 @@ socket::DialTarget parse_address(std::string_view address) {
 struct TcpTransport::Newcomers {
   struct Entry {
     PeerId peer;
-    base::Result<base::UniqueFd> outcome;
+    base::Result<socket::Connection> outcome;
     bool dialled;  // else accepted
   };
   std::mutex mutex;
@@ -54,7 +54,7 @@ struct TcpTransport::Newcomers {
   // release/acquire: a progress() that sees `any` finds the entry behind the mutex.
   std::atomic<bool> any{false};
 
-  void add(PeerId peer, base::Result<base::UniqueFd> outcome, bool dialled) {
+  void add(PeerId peer, base::Result<socket::Connection> outcome, bool dialled) {
     const std::lock_guard lock(mutex);
     entries.push_back({peer, std::move(outcome), dialled});
     any.store(true, std::memory_order_release);
@@ -82,11 +82,11 @@ Status TcpTransport::start(PacketSink& sink) {
   listen.port = options_.port;
   listen.purpose = socket::Purpose::data;
   listen.self = options_.self;
-  accepting_.reset(new Accepting{
-      socket::Listener(reactor_, listen, options_.credentials,
-                       [newcomers = newcomers_](base::UniqueFd socket, const socket::Identity& identity) {
-                         newcomers->add(identity.from, std::move(socket), false);
-                       })});
+  accepting_.reset(new Accepting{socket::Listener(
+      reactor_, listen, options_.credentials,
+      [newcomers = newcomers_](socket::Connection connection, const socket::Identity& identity) {
+        newcomers->add(identity.from, std::move(connection), false);
+      })});
   return {};
 }
 
@@ -100,7 +100,7 @@ void TcpTransport::connect(PeerId peer, std::string_view address, base::Deadline
   if (closed_) return newcomers_->add(peer, base::Failure{Code::cancelled, "this transport is closed"}, true);
   const socket::Identity identity{socket::Purpose::data, options_.self, peer};
   socket::dial(reactor_, parse_address(address), identity, options_.credentials, deadline,
-               [newcomers = newcomers_, peer](base::Result<base::UniqueFd> outcome) {
+               [newcomers = newcomers_, peer](base::Result<socket::Connection> outcome) {
                  newcomers->add(peer, std::move(outcome), true);
                });
 }
@@ -179,13 +179,13 @@ std::size_t TcpTransport::admit_newcomers() noexcept {
   return entries.size();
 }
 
-void TcpTransport::admit(PeerId peer, base::UniqueFd socket, bool dialled) noexcept {
+void TcpTransport::admit(PeerId peer, socket::Connection connection, bool dialled) noexcept {
   // Whoever dialled us and cannot be taken in sees the end of the stream, and may dial again.
   const auto turn_down = [&](Status status, const char* why) {
     if (dialled) sink_->on_unreachable(peer, status, why);
   };
   try {
-    auto link = std::make_unique<TcpLink>(std::move(socket), *sink_, unsent_);
+    auto link = std::make_unique<TcpLink>(std::move(connection), *sink_, unsent_);
     link->dialled = dialled;
     watch(*link, EPOLLIN);
     if (link->watched_events == 0) return turn_down({Code::exhausted, errno}, "epoll_ctl failed");

@@ -44,7 +44,7 @@ class TcpTransport final : public Transport {
   struct Newcomers;  // filled by handlers on the reactor, emptied by progress()
 
   std::size_t admit_newcomers() noexcept;
-  void admit(PeerId peer, base::UniqueFd socket, bool dialled) noexcept;
+  void admit(PeerId peer, socket::Connection connection, bool dialled) noexcept;
   std::size_t write_unsent() noexcept;
   std::size_t receive_ready() noexcept;
   std::size_t reap_ended() noexcept;

@@ -29,6 +29,9 @@ struct InitOptions {
   std::string host = {};
   // Proof that the ranks belong together. Empty: see "Secrets" in api/README.md.
   std::string secret = {};
+  // Encrypt all connections of the job by TLS 1.3 with a key made from the secret; on all ranks alike, and
+  // under a launcher by the variable, for it serves the store. Not given: PARLEY_TLS.
+  std::optional<bool> tls = std::nullopt;
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;  // of operations: PARLEY_TIMEOUT, 30 min
   std::optional<std::chrono::nanoseconds> init_timeout = std::nullopt;  // PARLEY_INIT_TIMEOUT, 5 min
 };

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -106,6 +107,8 @@ struct TcpStoreOptions {
   std::uint16_t port = 0;          // server: 0 picks a free one
   // Proof that both ends belong to the same job. Empty: see "Secrets" in api/README.md.
   std::string secret = {};
+  // Encrypt the connection; server and clients alike. Not given: PARLEY_TLS.
+  std::optional<bool> tls = std::nullopt;
   std::chrono::nanoseconds timeout = std::chrono::minutes(5);  // of connecting, and the store's default
   // The server's count; a client's only spare it what the server would refuse. UsageError when out of range.
   StoreLimits limits = {};

@@ -13,7 +13,7 @@
 #include "rendezvous/store_dial.h"
 #include "rendezvous/store_frame.h"
 #include "tests/contract/store/store_fixture.h"
-#include "transport/base/unique_fd.h"
+#include "transport/socket/connection.h"
 
 namespace parley::test {
 
@@ -23,13 +23,13 @@ class RawClient {
   explicit RawClient(std::uint16_t port) {
     auto socket = rendezvous::dial_store(options_for(port));
     if (!socket) throw std::runtime_error(socket.failure().message);
-    socket_ = std::move(socket).value();
+    connection_ = std::move(socket).value();
   }
 
   // Whether all bytes went out; false when the host closed or takes nothing for `limit`.
   bool send(std::span<const std::byte> data, std::chrono::milliseconds limit = patience) {
     while (!data.empty()) {
-      const ssize_t sent = ::send(socket_.get(), data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t sent = connection_.send(data.data(), data.size());
       if (sent > 0)
         data = data.subspan(static_cast<std::size_t>(sent));
       else if (errno != EAGAIN || !wait(POLLOUT, limit))
@@ -55,21 +55,21 @@ class RawClient {
 
  private:
   bool wait(short events, std::chrono::milliseconds limit) {
-    pollfd entry{socket_.get(), events, 0};
+    pollfd entry{connection_.descriptor(), events, 0};
     return ::poll(&entry, 1, static_cast<int>(limit.count())) == 1;
   }
   bool fill() {
-    if (!wait(POLLIN, patience)) {
+    if (!connection_.unread() && !wait(POLLIN, patience)) {
       ADD_FAILURE() << "the host neither answers nor closes";
       return false;
     }
-    const ssize_t received = ::recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    const ssize_t received = connection_.receive(buffer_.data(), buffer_.size());
     begin_ = 0;
     end_ = received > 0 ? static_cast<std::size_t>(received) : 0;
     return received > 0;
   }
 
-  base::UniqueFd socket_;
+  socket::Connection connection_;
   rendezvous::FrameReader reader_{std::size_t{32} << 20};
   std::array<std::byte, 4096> buffer_{};
   std::size_t begin_ = 0;

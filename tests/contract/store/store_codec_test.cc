@@ -1,6 +1,7 @@
 #include "rendezvous/store_codec.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <random>
 #include <string>
@@ -142,6 +143,29 @@ TEST(StoreText, EndpointsOfBothFamilies) {
   EXPECT_EQ(endpoint_text("127.0.0.1", 80), "127.0.0.1:80");
   EXPECT_EQ(endpoint_text("::1", 80), "[::1]:80");
   EXPECT_EQ(endpoint_text("host", 80), "host:80");
+}
+
+// The longest body that is allowed, and more keys in it than any memory holds: room is made for what comes.
+TEST(StoreFrame, AClaimedLengthAllocatesNothing) {
+  const auto in_use = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  const std::size_t before = in_use();
+  FrameReader reader(std::size_t{1} << 31);
+  base::WireWriter writer;
+  writer.put(std::uint32_t{1} << 31)
+      .put(protocol_version)
+      .put(std::uint8_t{1})
+      .put(std::uint8_t{0})
+      .put(std::uint64_t{1});
+  const base::Bytes header = std::move(writer).bytes();
+  std::span<const std::byte> input(header);
+  Frame frame;
+  EXPECT_EQ(reader.step(input, frame), FrameReader::Step::more);
+  EXPECT_LE(in_use(), before + 4096);
+
+  base::WireWriter body;
+  body.put(std::int64_t{0}).put(std::int64_t{0}).put(UINT32_MAX).put(UINT32_MAX).put(UINT32_MAX);
+  EXPECT_FALSE(decode_request({.kind = 6, .id = 1, .body = std::move(body).bytes()}));
+  EXPECT_LE(in_use(), before + 8192);
 }
 
 }  // namespace

@@ -12,12 +12,14 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "rendezvous/file_store.h"
 #include "rendezvous/memory_store.h"
 #include "rendezvous/store_limits.h"
 #include "rendezvous/store_server.h"
 #include "tests/contract/store/temporary_folder.h"
+#include "transport/socket/secure_stream.h"
 
 namespace parley::test {
 
@@ -26,8 +28,12 @@ using namespace std::chrono_literals;
 // Long enough for any slow machine; a test that reaches it fails.
 inline constexpr std::chrono::seconds patience{60};
 
-inline TcpStoreOptions options_for(std::uint16_t port) {
-  return {.host = "127.0.0.1", .port = port, .secret = "the secret of the store tests", .timeout = patience};
+inline TcpStoreOptions options_for(std::uint16_t port, bool tls = false) {
+  return {.host = "127.0.0.1",
+          .port = port,
+          .secret = "the secret of the store tests",
+          .tls = tls,
+          .timeout = patience};
 }
 
 inline Store::Value bytes(std::string_view text) {
@@ -63,17 +69,26 @@ inline bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-enum class StoreKind { memory, tcp, file, prefix };
+enum class StoreKind { memory, tcp, file, prefix, tls };
 
 inline void PrintTo(StoreKind kind, std::ostream* out) {
-  constexpr const char* names[] = {"memory", "tcp", "file", "prefix"};
+  constexpr const char* names[] = {"memory", "tcp", "file", "prefix", "tls"};
   *out << names[static_cast<int>(kind)];
 }
 
-inline constexpr StoreKind all_kinds[] = {StoreKind::memory, StoreKind::tcp, StoreKind::file,
-                                          StoreKind::prefix};
+// `kinds`, and the encrypted store where this build has one.
+inline std::vector<StoreKind> with_tls(std::vector<StoreKind> kinds) {
+  if (socket::tls_available()) kinds.push_back(StoreKind::tls);
+  return kinds;
+}
+
+inline std::vector<StoreKind> all_kinds() {
+  return with_tls({StoreKind::memory, StoreKind::tcp, StoreKind::file, StoreKind::prefix});
+}
 // Those that have limits of their own.
-inline constexpr StoreKind limited_kinds[] = {StoreKind::memory, StoreKind::tcp, StoreKind::file};
+inline std::vector<StoreKind> limited_kinds() {
+  return with_tls({StoreKind::memory, StoreKind::tcp, StoreKind::file});
+}
 
 // One store, and clients of it. A store of one's own kind joins the whole contract suite here.
 class StoreTest : public testing::TestWithParam<StoreKind> {
@@ -85,8 +100,8 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
     first_.reset();
     server_.reset();
     limits_ = limits;
-    if (GetParam() == StoreKind::tcp)
-      server_ = std::make_unique<rendezvous::StoreServer>(options_for(0), limits);
+    if (is_served())
+      server_ = std::make_unique<rendezvous::StoreServer>(options_for(0, is_encrypted()), limits);
     else
       memory_ = rendezvous::make_memory_store(limits);
     first_ = client();
@@ -95,7 +110,8 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
   [[nodiscard]] std::shared_ptr<Store> client() const {
     switch (GetParam()) {
       case StoreKind::memory: return memory_;
-      case StoreKind::tcp: return connect_tcp_store(options_for(server_->port()));
+      case StoreKind::tcp:
+      case StoreKind::tls: return connect_tcp_store(options_for(server_->port(), is_encrypted()));
       case StoreKind::file: return rendezvous::make_file_store(folder_.path() + "/store", limits_);
       case StoreKind::prefix: return make_prefix_store(memory_, "part");
     }
@@ -109,6 +125,9 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
   [[nodiscard]] static std::size_t longest_key() { return StoreLimits().key_bytes - named("").size(); }
 
  private:
+  static bool is_encrypted() { return GetParam() == StoreKind::tls; }
+  static bool is_served() { return GetParam() == StoreKind::tcp || is_encrypted(); }
+
   const TemporaryFolder folder_;
   rendezvous::TableLimits limits_;
   std::unique_ptr<rendezvous::StoreServer> server_;

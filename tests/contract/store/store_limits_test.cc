@@ -10,11 +10,11 @@ namespace {
 using namespace std::string_literals;
 
 using StoreLimitsTest = StoreTest;
-INSTANTIATE_TEST_SUITE_P(Stores, StoreLimitsTest, testing::ValuesIn(limited_kinds), kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreLimitsTest, testing::ValuesIn(limited_kinds()), kind_name);
 // A file store has a table, and so a limit of waits, in each process.
 using StoreWaitLimitsTest = StoreTest;
-INSTANTIATE_TEST_SUITE_P(Stores, StoreWaitLimitsTest, testing::Values(StoreKind::memory, StoreKind::tcp),
-                         kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreWaitLimitsTest,
+                         testing::ValuesIn(with_tls({StoreKind::memory, StoreKind::tcp})), kind_name);
 
 TEST_P(StoreLimitsTest, AKeyThatIsTooLongIsRefused) {
   const std::string key(StoreLimits().key_bytes + 1, 'k');

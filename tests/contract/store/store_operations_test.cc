@@ -11,7 +11,7 @@ namespace {
 using namespace std::string_literals;
 
 using StoreOperations = StoreTest;
-INSTANTIATE_TEST_SUITE_P(Stores, StoreOperations, testing::ValuesIn(all_kinds), kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreOperations, testing::ValuesIn(all_kinds()), kind_name);
 
 TEST_P(StoreOperations, GetReturnsWhatWasSet) {
   store().set("key", bytes("value"));

@@ -11,7 +11,7 @@ namespace {
 using namespace std::string_literals;
 
 using StoreWaits = StoreTest;
-INSTANTIATE_TEST_SUITE_P(Stores, StoreWaits, testing::ValuesIn(all_kinds), kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreWaits, testing::ValuesIn(all_kinds()), kind_name);
 
 TEST_P(StoreWaits, GetIsWokenByAnotherClient) {
   const auto other = client();

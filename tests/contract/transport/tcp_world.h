@@ -15,11 +15,12 @@ namespace parley::transport::contract {
 // Transports of one job over loopback; each has a reactor of its own, as a process would.
 class TcpWorld final : public TransportWorld {
  public:
+  explicit TcpWorld(bool encrypt = false) : encrypt_(encrypt) {}
   std::unique_ptr<Site> make_site() override {
-    return std::make_unique<TcpSite>("the secret of a test, long enough to be no short one");
+    return std::make_unique<TcpSite>("the secret of a test, long enough to be no short one", encrypt_);
   }
   std::unique_ptr<Site> make_stranger_site() override {
-    return std::make_unique<TcpSite>("the secret of somebody else, who is not of this job");
+    return std::make_unique<TcpSite>("the secret of somebody else, who is not of this job", encrypt_);
   }
   // Without OpenSSL nothing is proved.
   [[nodiscard]] bool keeps_strangers_out() const override { return socket::proofs_available(); }
@@ -32,11 +33,12 @@ class TcpWorld final : public TransportWorld {
  private:
   class TcpSite final : public Site {
    public:
-    explicit TcpSite(std::string secret) : secret_(std::move(secret)) {}
+    TcpSite(std::string secret, bool encrypt) : secret_(std::move(secret)), encrypt_(encrypt) {}
     std::unique_ptr<Transport> make(PeerId self) override {
       TcpOptions options;
       options.self = self;
       options.credentials.secret = secret_;
+      options.credentials.encrypt = encrypt_;
       return std::make_unique<TcpTransport>(reactor_, std::move(options));
     }
     std::size_t poll() override { return reactor_.poll(); }
@@ -47,8 +49,11 @@ class TcpWorld final : public TransportWorld {
 
    private:
     const std::string secret_;
+    const bool encrypt_;
     socket::Reactor reactor_;
   };
+
+  const bool encrypt_;
 };
 
 }  // namespace parley::transport::contract

@@ -56,6 +56,14 @@ TEST(Options, EverythingGiven) {
   EXPECT_EQ(parsed->pin, true);
 }
 
+TEST(Options, EncryptionShowsInTheRows) {
+  const auto parsed = parse({"latency", "--tls"});
+  ASSERT_TRUE(parsed);
+  EXPECT_TRUE(parsed->tls);
+  EXPECT_EQ(parsed->transport, "tcp+tls");
+  EXPECT_FALSE(parse({"latency"})->tls);
+}
+
 TEST(Options, PinningCanBeRefused) {
   const auto parsed = parse({"latency", "--no-pin"});
   ASSERT_TRUE(parsed);

@@ -93,7 +93,7 @@ TEST_F(AuthenticationOff, WildcardAddressesAreRefused) {
   });
   Credentials credentials;
   credentials.authenticate = false;
-  const auto nobody = [](base::UniqueFd, const Identity&) {};
+  const auto nobody = [](Connection, const Identity&) {};
   const Listener first(reactor, {}, credentials, nobody);
   const Listener second(reactor, {}, credentials, nobody);
   set_log_sink({});

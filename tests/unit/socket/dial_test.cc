@@ -31,9 +31,9 @@ TEST_F(Dial, ByNameTriesEveryAddress) {
 
 TEST_F(Dial, WaitsForAListenerThatComesLater) {
   const ReservedPort port;
-  std::optional<base::Result<base::UniqueFd>> result;
+  std::optional<base::Result<Connection>> result;
   dial(*reactor_, {"127.0.0.1", port.number()}, from_1_to_2(), right(), guard(),
-       [&](base::Result<base::UniqueFd> outcome) { result.emplace(std::move(outcome)); });
+       [&](base::Result<Connection> outcome) { result.emplace(std::move(outcome)); });
   const auto later = base::Deadline::after(300ms);
   ASSERT_TRUE(run_until(*reactor_, [&] { return later.expired(); }));
   EXPECT_FALSE(result);
@@ -107,7 +107,7 @@ TEST_F(Dial, ADeadlineThatPassedBeforeStillEndsTheDialOnce) {
 TEST_F(Dial, AnotherProcessJobOrPurposeIsRefusedAtOnce) {
   const auto listener = listen();
   const DialTarget target{"127.0.0.1", listener->port()};
-  const auto expect_refused = [&](base::Result<base::UniqueFd> socket, const std::string& why) {
+  const auto expect_refused = [&](base::Result<Connection> socket, const std::string& why) {
     ASSERT_FALSE(socket.ok());
     EXPECT_EQ(socket.failure().status.code(), base::Code::refused);
     EXPECT_TRUE(contains(socket.failure().message, why)) << socket.failure().message;
@@ -137,7 +137,7 @@ class DialServed : public Meeting {
     port_.emplace();
     port_->listen(8);
     dial(*reactor_, {"127.0.0.1", port_->number()}, from_1_to_2(), right(), deadline,
-         [&](base::Result<base::UniqueFd> outcome) { result_.emplace(std::move(outcome)); });
+         [&](base::Result<Connection> outcome) { result_.emplace(std::move(outcome)); });
   }
   // Accepts the next connection and waits for its HELLO.
   void accept_hello() {
@@ -172,7 +172,7 @@ class DialServed : public Meeting {
 
   std::optional<ReservedPort> port_;
   RawPeer peer_;
-  std::optional<base::Result<base::UniqueFd>> result_;
+  std::optional<base::Result<Connection>> result_;
 };
 
 TEST_F(DialServed, AnswersInSingleBytesAreUnderstood) {
@@ -229,7 +229,7 @@ TEST_F(Dial, MayBeCalledWhileAnotherThreadSleeps) {
   std::thread other([&] {
     for (int i = 0; i < 8; ++i)
       dial(*reactor_, {"127.0.0.1", listener->port()}, from_1_to_2(), right(), guard(),
-           [&](base::Result<base::UniqueFd> outcome) {
+           [&](base::Result<Connection> outcome) {
              good += outcome.ok() ? 1 : 0;
              ++ended;
            });

@@ -48,8 +48,8 @@ TEST_F(ListenerTest, HandsOverATunedSocketAndSaysWhoDialled) {
   EXPECT_EQ(arrivals_[0].identity.purpose, Purpose::data);
   EXPECT_EQ(arrivals_[0].identity.from, 1u);
   EXPECT_EQ(arrivals_[0].identity.to, 2u);
-  expect_tuned(arrivals_[0].socket.get());
-  expect_tuned(dialled.value().get());
+  expect_tuned(arrivals_[0].socket.descriptor());
+  expect_tuned(dialled.value().descriptor());
 
   // The handshake took not a byte too many.
   RawPeer dialler(std::move(dialled).value()), accepted(std::move(arrivals_[0].socket));

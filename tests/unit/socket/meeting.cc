@@ -80,7 +80,7 @@ RawPeer RawPeer::connect_to(std::uint16_t port) {
 void RawPeer::send(std::span<const std::byte> bytes) {
   const auto deadline = guard();
   while (!bytes.empty() && !deadline.expired()) {
-    const ssize_t count = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t count = connection_.send(bytes.data(), bytes.size());
     if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
     if (count < 0 && errno == EAGAIN) return;  // noise that the other side does not read
     if (count < 0 && errno != EINTR) return;   // closed by the other side
@@ -90,7 +90,7 @@ void RawPeer::send(std::span<const std::byte> bytes) {
 void RawPeer::receive() {
   std::array<std::byte, 4096> chunk;
   while (!closed_) {
-    const ssize_t count = ::recv(fd_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+    const ssize_t count = connection_.receive(chunk.data(), chunk.size());
     if (count < 0 && (errno == EAGAIN || errno == ENOTCONN)) return;
     if (count <= 0) closed_ = true;
     if (count > 0) received_.insert(received_.end(), chunk.begin(), chunk.begin() + count);
@@ -99,8 +99,8 @@ void RawPeer::receive() {
 
 void RawPeer::reset() {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
-  setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-  fd_.reset();
+  setsockopt(fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  connection_ = {};
   closed_ = true;
 }
 
@@ -143,7 +143,7 @@ Credentials Meeting::right() {
 }
 
 Listener::Handler Meeting::collect() {
-  return [this](base::UniqueFd socket, const Identity& identity) {
+  return [this](Connection socket, const Identity& identity) {
     arrivals_.push_back({std::move(socket), identity});
   };
 }
@@ -152,10 +152,10 @@ std::unique_ptr<Listener> Meeting::listen(ListenerOptions options) {
   return std::make_unique<Listener>(*reactor_, options, right(), collect());
 }
 
-base::Result<base::UniqueFd> Meeting::dial_now(const DialTarget& target, const Identity& identity,
-                                               const Credentials& credentials, base::Deadline deadline) {
-  std::optional<base::Result<base::UniqueFd>> result;
-  dial(*reactor_, target, identity, credentials, deadline, [&](base::Result<base::UniqueFd> outcome) {
+base::Result<Connection> Meeting::dial_now(const DialTarget& target, const Identity& identity,
+                                           const Credentials& credentials, base::Deadline deadline) {
+  std::optional<base::Result<Connection>> result;
+  dial(*reactor_, target, identity, credentials, deadline, [&](base::Result<Connection> outcome) {
     EXPECT_FALSE(result) << "the handler ran twice";
     result.emplace(std::move(outcome));
   });
@@ -165,8 +165,8 @@ base::Result<base::UniqueFd> Meeting::dial_now(const DialTarget& target, const I
   return std::move(*result);
 }
 
-base::Result<base::UniqueFd> Meeting::dial_now(const std::string& host, std::uint16_t port,
-                                               base::Deadline deadline) {
+base::Result<Connection> Meeting::dial_now(const std::string& host, std::uint16_t port,
+                                           base::Deadline deadline) {
   return dial_now({host, port}, from_1_to_2(), right(), deadline);
 }
 

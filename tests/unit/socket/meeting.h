@@ -28,11 +28,12 @@ bool run_until(Reactor& reactor, const std::function<bool()>& done);
 // Runs handlers until none is ready.
 void run_ready(Reactor& reactor);
 
-// A plain non-blocking TCP connection that the test itself reads and writes.
+// A non-blocking TCP connection that the test itself reads and writes.
 class RawPeer {
  public:
   RawPeer() = default;
-  explicit RawPeer(base::UniqueFd fd) : fd_(std::move(fd)) {}
+  explicit RawPeer(base::UniqueFd fd) : connection_(std::move(fd)) {}
+  explicit RawPeer(Connection connection) : connection_(std::move(connection)) {}
   static RawPeer connect_to(std::uint16_t port);
 
   void send(std::span<const std::byte> bytes);
@@ -57,10 +58,10 @@ class RawPeer {
     return bytes;
   }
   void reset();  // closes with a RST
-  [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] int fd() const { return connection_.descriptor(); }
 
  private:
-  base::UniqueFd fd_;
+  Connection connection_;
   std::vector<std::byte> received_;
   bool closed_ = false;
 };
@@ -84,7 +85,7 @@ class ReservedPort {
 class Meeting : public ::testing::Test {
  protected:
   struct Arrival {
-    base::UniqueFd socket;
+    Connection socket;
     Identity identity;
   };
 
@@ -97,10 +98,10 @@ class Meeting : public ::testing::Test {
   Listener::Handler collect();
 
   // Dials as process 1, for data and job 1, and runs the reactor until the outcome is there.
-  base::Result<base::UniqueFd> dial_now(const std::string& host, std::uint16_t port,
-                                        base::Deadline deadline = guard());
-  base::Result<base::UniqueFd> dial_now(const DialTarget& target, const Identity& identity,
-                                        const Credentials& credentials, base::Deadline deadline = guard());
+  base::Result<Connection> dial_now(const std::string& host, std::uint16_t port,
+                                    base::Deadline deadline = guard());
+  base::Result<Connection> dial_now(const DialTarget& target, const Identity& identity,
+                                    const Credentials& credentials, base::Deadline deadline = guard());
   // Whether a dial with the right secret gets in at once, without a second attempt.
   void expect_right_client_gets_in(Listener& listener);
 

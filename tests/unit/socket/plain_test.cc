@@ -38,6 +38,17 @@ TEST_F(Plain, DiallingElsewhereIsRefusedAtOnce) {
   EXPECT_NE(socket.failure().message.find("PARLEY_WITH_OPENSSL=OFF"), std::string::npos);
 }
 
+TEST_F(Plain, EncryptionIsRefusedInSoManyWords) {
+  auto credentials = right();
+  credentials.encrypt = true;
+  try {
+    const Listener listener(*reactor_, process_2(), credentials, collect());
+    FAIL() << "accepted";
+  } catch (const SystemError& error) {
+    EXPECT_NE(std::string(error.what()).find("no OpenSSL"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(Plain, APartnerWithOpensslIsRefused) {
   ListenerHandshake listener({Purpose::data, 2}, key_of(""), nonce_of(2));
   const auto refusal =

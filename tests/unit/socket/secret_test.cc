@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "transport/socket/cookie_file.h"
+#include "transport/socket/secure_stream.h"
 
 namespace parley::socket {
 namespace {
@@ -49,7 +50,8 @@ class Secret : public ::testing::Test {
     return facts.st_mode & 07777;
   }
   static void forget_settings() {
-    for (const char* name : {"PARLEY_SECRET", "PARLEY_SECRET_FILE", "PARLEY_AUTH"}) unsetenv(name);
+    for (const char* name : {"PARLEY_SECRET", "PARLEY_SECRET_FILE", "PARLEY_AUTH", "PARLEY_TLS"})
+      unsetenv(name);
   }
   // Writes what PARLEY_SECRET_FILE names.
   void write_secret_file(const std::string& text, mode_t mode = 0600) const {
@@ -248,18 +250,40 @@ TEST_F(Secret, ALinkToAPrivateFileIsFollowed) {
 }
 
 TEST_F(Secret, AuthenticationIsOnUnlessSwitchedOffInTheseWords) {
-  EXPECT_TRUE(resolve_credentials("a secret from the caller").authenticate);
+  EXPECT_TRUE(resolve_credentials("a secret from the caller", false).authenticate);
   setenv("PARLEY_AUTH", "on", 1);
-  EXPECT_TRUE(resolve_credentials("a secret from the caller").authenticate);
+  EXPECT_TRUE(resolve_credentials("a secret from the caller", false).authenticate);
   for (const char* text : {"0", "no", "OFF", "false", "off-"}) {
     setenv("PARLEY_AUTH", text, 1);
-    EXPECT_THROW(resolve_credentials("a secret from the caller"), UsageError) << text;
+    EXPECT_THROW(resolve_credentials("a secret from the caller", false), UsageError) << text;
   }
   setenv("PARLEY_AUTH", "off", 1);
-  const auto credentials = resolve_credentials("a secret from the caller");
+  const auto credentials = resolve_credentials("a secret from the caller", false);
   EXPECT_FALSE(credentials.authenticate);
   EXPECT_TRUE(credentials.secret.empty());
   EXPECT_FALSE(fs::exists(cookie())) << "no cookie is made";
+}
+
+TEST_F(Secret, TlsIsOffUnlessTheCallerOrTheVariableSaysOtherwise) {
+  const std::string secret = "a secret from the caller";
+  EXPECT_FALSE(resolve_credentials(secret, std::nullopt).encrypt);
+  setenv("PARLEY_TLS", "0", 1);
+  EXPECT_FALSE(resolve_credentials(secret, std::nullopt).encrypt);
+  for (const char* text : {"on", "yes", "2", "true"}) {
+    setenv("PARLEY_TLS", text, 1);
+    EXPECT_THROW(resolve_credentials(secret, std::nullopt), UsageError) << text;
+  }
+  setenv("PARLEY_TLS", "1", 1);
+  EXPECT_FALSE(resolve_credentials(secret, false).encrypt);
+  if (!tls_available()) {
+    EXPECT_THROW(resolve_credentials(secret, std::nullopt), UsageError);
+    return;
+  }
+  EXPECT_TRUE(resolve_credentials(secret, std::nullopt).encrypt);
+  unsetenv("PARLEY_TLS");
+  EXPECT_TRUE(resolve_credentials(secret, true).encrypt);
+  setenv("PARLEY_AUTH", "off", 1);
+  EXPECT_THROW(resolve_credentials(secret, true), UsageError);
 }
 
 TEST_F(Secret, AShortSecretIsWarnedAboutOnceAndNeverShown) {

@@ -82,9 +82,9 @@ TEST_F(Wire, ARecordedDiallerIsRefusedAThousandTimes) {
 TEST_F(Wire, ADiallerThatHearsItsOwnBytesGivesUpAtOnce) {
   ReservedPort port;
   port.listen(8);
-  std::optional<base::Result<base::UniqueFd>> result;
+  std::optional<base::Result<Connection>> result;
   dial(*reactor_, {"127.0.0.1", port.number()}, from_1_to_2(), right(), guard(),
-       [&](base::Result<base::UniqueFd> outcome) { result.emplace(std::move(outcome)); });
+       [&](base::Result<Connection> outcome) { result.emplace(std::move(outcome)); });
   RawPeer mirror;
   ASSERT_TRUE(run_until(*reactor_, [&] {
     if (mirror.fd() < 0) mirror = port.accept();

@@ -1,5 +1,6 @@
 // FrameSender and FrameReceiver over a socket pair: every way of cutting the stream gives the same packets.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,11 +25,11 @@ struct Pair {
   Pair() {
     int fds[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
-    a = base::UniqueFd(fds[0]);
-    b = base::UniqueFd(fds[1]);
+    a = socket::Connection(base::UniqueFd(fds[0]));
+    b = socket::Connection(base::UniqueFd(fds[1]));
   }
-  base::UniqueFd a;
-  base::UniqueFd b;
+  socket::Connection a;
+  socket::Connection b;
 };
 
 // An endpoint that only has an identity.
@@ -114,12 +115,12 @@ TEST(FrameReceiver, OneBytePerWrite) {
     const Bytes payload = payload_of(header.tag, sizes[i]);
     stream.insert(stream.end(), payload.begin(), payload.end());
   }
-  FrameReceiver receiver(pair.b.get());
+  FrameReceiver receiver(pair.b);
   Recorder sink;
   NoEndpoint self;
   std::size_t events = 0;
   for (const std::byte byte : stream) {
-    ASSERT_EQ(write(pair.a.get(), &byte, 1), 1);
+    ASSERT_EQ(write(pair.a.descriptor(), &byte, 1), 1);
     ASSERT_EQ(receiver.receive(self, sink, events).code(), Code::again);
   }
   expect_packets(sink, sizes);
@@ -132,9 +133,9 @@ TEST(Frames, RandomPacketsThroughATinySocketBuffer) {
     std::mt19937_64 random(seed);
     Pair pair;
     const int tiny = 4096;
-    setsockopt(pair.a.get(), SOL_SOCKET, SO_SNDBUF, &tiny, sizeof(tiny));
-    FrameSender sender(pair.a.get());
-    FrameReceiver receiver(pair.b.get());
+    setsockopt(pair.a.descriptor(), SOL_SOCKET, SO_SNDBUF, &tiny, sizeof(tiny));
+    FrameSender sender(pair.a);
+    FrameReceiver receiver(pair.b);
     Recorder sink;
     NoEndpoint self;
     const auto sizes = random_sizes(random, 60);
@@ -171,8 +172,8 @@ TEST(FrameReceiver, AnImpossibleLengthEndsTheLink) {
   Pair pair;
   PacketHeader header = header_of(0, 0);
   header.payload_bytes = max_payload_bytes + 1;
-  ASSERT_EQ(write(pair.a.get(), &header, sizeof(header)), static_cast<ssize_t>(sizeof(header)));
-  FrameReceiver receiver(pair.b.get());
+  ASSERT_EQ(write(pair.a.descriptor(), &header, sizeof(header)), static_cast<ssize_t>(sizeof(header)));
+  FrameReceiver receiver(pair.b);
   Recorder sink;
   NoEndpoint self;
   std::size_t events = 0;
@@ -180,10 +181,26 @@ TEST(FrameReceiver, AnImpossibleLengthEndsTheLink) {
   EXPECT_TRUE(sink.packets.empty());
 }
 
+// Lengths of 2^32 for the packet and 2^63 for its message: nothing is made room for.
+TEST(FrameReceiver, AClaimedLengthAllocatesNothing) {
+  Pair pair;
+  PacketHeader header = header_of(0, 0);
+  header.payload_bytes = UINT32_MAX;
+  header.message_bytes = std::uint64_t{1} << 63;
+  ASSERT_EQ(write(pair.a.descriptor(), &header, sizeof(header)), static_cast<ssize_t>(sizeof(header)));
+  FrameReceiver receiver(pair.b);
+  Recorder sink;
+  NoEndpoint self;
+  std::size_t events = 0;
+  const std::size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+  EXPECT_EQ(receiver.receive(self, sink, events).code(), Code::protocol_violation);
+  EXPECT_LE(mallinfo2().uordblks + mallinfo2().hblkhd, before + 1024);
+}
+
 TEST(FrameReceiver, EndOfStreamIsADeath) {
   Pair pair;
-  pair.a.reset();
-  FrameReceiver receiver(pair.b.get());
+  pair.a = {};
+  FrameReceiver receiver(pair.b);
   Recorder sink;
   NoEndpoint self;
   std::size_t events = 0;
@@ -192,8 +209,8 @@ TEST(FrameReceiver, EndOfStreamIsADeath) {
 
 TEST(FrameSender, AClosedSocketIsADeath) {
   Pair pair;
-  pair.b.reset();
-  FrameSender sender(pair.a.get());
+  pair.b = {};
+  FrameSender sender(pair.a);
   const auto status = sender.post(header_of(0, 0), {}, nullptr, true);
   EXPECT_EQ(status.code(), Code::peer_died);
   EXPECT_EQ(status.native(), EPIPE);
@@ -201,14 +218,14 @@ TEST(FrameSender, AClosedSocketIsADeath) {
 
 TEST(FrameSender, SmallPacketsGatherUntilTheyAreFlushed) {
   Pair pair;
-  FrameSender sender(pair.a.get());
+  FrameSender sender(pair.a);
   const Bytes payload = payload_of(0, 8);
   for (int i = 0; i < 50; ++i)
     ASSERT_TRUE(sender.post(header_of(i, 8), {payload.data(), 8}, nullptr, false).ok());
   std::array<std::byte, 8192> in;
-  EXPECT_LT(recv(pair.b.get(), in.data(), in.size(), MSG_DONTWAIT), 0) << "nothing has left yet";
+  EXPECT_LT(recv(pair.b.descriptor(), in.data(), in.size(), MSG_DONTWAIT), 0) << "nothing has left yet";
   EXPECT_TRUE(sender.write_out().ok());
-  EXPECT_EQ(recv(pair.b.get(), in.data(), in.size(), MSG_DONTWAIT), 50 * 40) << "all in one write";
+  EXPECT_EQ(recv(pair.b.descriptor(), in.data(), in.size(), MSG_DONTWAIT), 50 * 40) << "all in one write";
 }
 
 }  // namespace
