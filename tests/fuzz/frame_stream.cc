@@ -84,7 +84,7 @@ class Stream {
     PacketHeader header;
     header.kind = static_cast<PacketKind>(input.choice(13));
     header.type_code = static_cast<std::uint8_t>(input.choice(3));
-    header.credits = static_cast<std::uint16_t>(input.choice(2) * input.byte());
+    if (input.choice(2) == 1) header.credits = input.byte();
     header.context = static_cast<std::uint32_t>(input.choice(3));
     header.tag = side_.likely_tag(input);
     header.payload_bytes = input.one_of(sizes);

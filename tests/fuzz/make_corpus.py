@@ -31,7 +31,9 @@ def frame_stream():
     yield "offer_with_key", raw(header(2, 32, 0, 7, 9000) + bytes(32))
     yield "large_eager", bytes([1, 1, 0, 0, 0, 3, 0, 9, 0, 0, 2]) + acts(receive)
     yield "send_and_grant", acts(send) + bytes([1, 3, 0, 0, 0, 3, 0, 0, 1, 0, 1, 4])
-    yield "large_data", acts(receive) + raw(header(2, 0, 0, 7, 9000)) + bytes([1, 4, 0, 0, 0, 1, 0, 8, 1, 0, 2])
+    for name, size in (("large_data", 8), ("data_beyond_the_grant", 10)):
+        data = bytes([1, 4, 0, 0, 0, 1, 0, size, 1, 0, 2])
+        yield name, acts(receive) + raw(header(2, 0, 0, 7, 9000)) + data
     yield "abort", acts(receive, send) + raw(header(8, 5, 0, 2) + b"sorry")
     yield "goodbye", acts(receive, send) + raw(header(11))
     yield "stall", acts(receive, (9, 0, 0)) + raw(header(9, 0, 0, 6))
