@@ -1,12 +1,8 @@
 // What does not depend on the job: the build, the host, its limits and its addresses.
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <array>
 #include <thread>
 
 #include "tools/info/report.h"
@@ -14,24 +10,13 @@
 #include "transport/base/log.h"
 #include "transport/socket/crypto.h"
 #include "transport/socket/handshake_messages.h"
+#include "transport/socket/own_address.h"
 
 namespace parley::info {
 namespace {
 
 Json limit_of(rlim_t value) {
   return value == RLIM_INFINITY ? Json("unlimited") : Json(value);
-}
-
-std::string text_of(const sockaddr& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (address.sa_family == AF_INET) {
-    const auto& ip = reinterpret_cast<const sockaddr_in&>(address);
-    inet_ntop(AF_INET, &ip.sin_addr, text.data(), text.size());
-  } else {
-    const auto& ip = reinterpret_cast<const sockaddr_in6&>(address);
-    inet_ntop(AF_INET6, &ip.sin6_addr, text.data(), text.size());
-  }
-  return text.data();
 }
 
 }  // namespace
@@ -63,17 +48,11 @@ Json describe_host() {
 
 Json describe_interfaces() {
   Json interfaces = Json::array();
-  ifaddrs* first = nullptr;
-  if (getifaddrs(&first) != 0) return interfaces;
-  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr) continue;
-    if (one->ifa_addr->sa_family != AF_INET && one->ifa_addr->sa_family != AF_INET6) continue;
-    interfaces.push_back({{"interface", one->ifa_name},
-                          {"address", text_of(*one->ifa_addr)},
-                          {"up", (one->ifa_flags & IFF_UP) != 0},
-                          {"loopback", (one->ifa_flags & IFF_LOOPBACK) != 0}});
-  }
-  freeifaddrs(first);
+  for (const auto& one : socket::network_addresses())
+    interfaces.push_back({{"interface", one.interface},
+                          {"address", one.address.empty() ? "without an address" : one.address},
+                          {"up", one.up},
+                          {"loopback", one.loopback}});
   return interfaces;
 }
 

@@ -11,8 +11,9 @@
 #include "transport/base/log.h"
 #include "transport/socket/cookie_file.h"
 #include "transport/socket/job_key.h"
+#include "transport/socket/own_address.h"
 #include "transport/socket/refusal.h"
-#include "transport/socket/route.h"
+#include "transport/socket/secret.h"
 
 namespace parley::info {
 namespace {
@@ -46,9 +47,17 @@ Json describe_place(const Question& question) try {
     json["why"] = "nothing tells of other ranks: a world of one";
     return json;
   }
-  json["store_host"] = place.store_host;
-  json["store_port"] = place.store_port;
-  json["store_served_by"] = place.serves_store ? "this process" : "another process (rank 0 or the launcher)";
+  if (!place.store_host.empty()) {
+    json["store_host"] = place.store_host;
+    json["store_port"] = place.store_port;
+    json["store_served_by"] =
+        place.serves_store ? "this process" : "another process (rank 0 or the launcher)";
+  } else if (!place.store_path.empty()) {
+    json["store_file"] = place.store_path;
+  } else {
+    json["store_file"] = "one in a folder of this user's, for ranks of this host: " + place.store_key;
+  }
+  if (!place.job.empty()) json["job"] = place.job;
   return json;
 } catch (const Error& error) {
   return {{"problem", error.what()}};
@@ -57,6 +66,11 @@ Json describe_place(const Question& question) try {
 // The order of socket::resolve_secret(), which makes the cookie file where there is none.
 Json describe_secret(const Json& place) try {
   if (is_alone(place)) return {{"from", "nowhere: a world of one needs none"}};
+  const std::string setting = base::env_string("PARLEY_AUTH").value_or("on");
+  if (setting == "off") return {{"from", "nowhere: PARLEY_AUTH=off, whoever comes is let in"}};
+  if (setting != "on") return {{"problem", base::concat("PARLEY_AUTH=", setting, " is neither on nor off")}};
+  if (const auto secret = socket::secret_of_file())
+    return {{"from", "the file that PARLEY_SECRET_FILE names"}, {"key_id", key_id_of(*secret)}};
   if (const auto secret = base::env_string("PARLEY_SECRET"))
     return {{"from", "PARLEY_SECRET"}, {"key_id", key_id_of(*secret)}};
   const std::string path = socket::cookie_path();
@@ -70,10 +84,15 @@ Json describe_secret(const Json& place) try {
 // The order of api/wireup.
 Json describe_address(const Json& place) try {
   if (is_alone(place)) return {{"why", "none: a world of one does not listen"}};
-  if (const auto host = base::env_string("PARLEY_HOST")) return {{"address", *host}, {"why", "PARLEY_HOST"}};
   const std::string store = place.value("store_host", "");
-  if (store.empty()) return {{"why", "unknown as long as the place is"}};
-  return {{"address", socket::address_towards(store)}, {"why", "the route to the store's host " + store}};
+  if (store.empty() && !socket::knows_own_address()) {
+    if (place.contains("problem")) return {{"why", "unknown as long as the place is"}};
+    return {{"address", "127.0.0.1"}, {"why", "the store is a file: all ranks are on this host"}};
+  }
+  std::string why = "the route to the store's host " + store;
+  if (base::env_string("PARLEY_SOCKET_IFNAME")) why = "PARLEY_SOCKET_IFNAME";
+  if (base::env_string("PARLEY_HOST")) why = "PARLEY_HOST";
+  return {{"address", socket::own_address(store)}, {"why", why}};
 } catch (const Error& error) {
   return {{"problem", error.what()}};
 }
@@ -89,8 +108,23 @@ Json describe_links(const Json& place) {
 
 // No value of a variable that nothing reads: it may be a secret under a name with a slip in it.
 Json describe_variables() {
-  static constexpr const char* of_launchers[] = {"MASTER_ADDR", "MASTER_PORT", "RANK",
-                                                 "WORLD_SIZE",  "LOCAL_RANK",  "LOCAL_WORLD_SIZE"};
+  static constexpr const char* of_launchers[] = {"MASTER_ADDR",
+                                                 "MASTER_PORT",
+                                                 "RANK",
+                                                 "WORLD_SIZE",
+                                                 "LOCAL_RANK",
+                                                 "LOCAL_WORLD_SIZE",
+                                                 "OMPI_COMM_WORLD_RANK",
+                                                 "OMPI_COMM_WORLD_SIZE",
+                                                 "OMPI_COMM_WORLD_LOCAL_RANK",
+                                                 "PMI_RANK",
+                                                 "PMI_SIZE",
+                                                 "SLURM_PROCID",
+                                                 "SLURM_NTASKS",
+                                                 "SLURM_LOCALID",
+                                                 "SLURM_JOB_ID",
+                                                 "SLURM_STEP_ID",
+                                                 "SLURM_STEP_NODELIST"};
   Json variables = Json::array();
   for (const char* name : of_launchers)
     if (const auto value = base::env_string(name))

@@ -161,6 +161,39 @@ TEST(Info, ItMakesNoCookieAndReadsOneThatIsThere) {
   EXPECT_NE(exposed.report["problems"][0].get<std::string>().find(path.string()), std::string::npos);
 }
 
+TEST(Info, TheSecretFileWinsAndProofsMayBeOff) {
+  const Folder folder;
+  const std::string path = folder.path() + "/secret";
+  std::ofstream(path) << "another secret of this test\n";
+  std::filesystem::permissions(path,
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  Variables variables = rank_1_of_2;
+  variables["PARLEY_SECRET_FILE"] = path;
+  const Answer answer = ask(variables);
+  EXPECT_EQ(answer.exit_code, 0) << answer.text;
+  EXPECT_NE(answer.report["secret"]["from"].get<std::string>().find("PARLEY_SECRET_FILE"), std::string::npos);
+  EXPECT_NE(answer.report["secret"]["key_id"], ask(rank_1_of_2).report["secret"]["key_id"]);
+  EXPECT_EQ(answer.text.find("another secret"), std::string::npos);
+  variables["PARLEY_AUTH"] = "off";
+  EXPECT_FALSE(ask(variables).report["secret"].contains("key_id"));
+  variables["PARLEY_AUTH"] = "perhaps";
+  EXPECT_EQ(ask(variables).exit_code, 1);
+}
+
+TEST(Info, AnAddressFollowsItsVariablesAndAFileNeedsNone) {
+  Variables variables = rank_1_of_2;
+  variables["PARLEY_SOCKET_IFNAME"] = "127.0.0.0/8";
+  EXPECT_EQ(ask(variables).report["advertised_address"]["why"], "PARLEY_SOCKET_IFNAME");
+  variables["PARLEY_HOST"] = "127.0.0.1";
+  EXPECT_EQ(ask(variables).report["advertised_address"]["why"], "PARLEY_HOST");
+  const Folder folder;
+  const std::string file = folder.path() + "/store";
+  const Answer answer = ask({}, {"--method", "file://" + file + "?world_size=2&rank=1"});
+  EXPECT_EQ(answer.report["place"]["store_file"], file) << answer.text;
+  EXPECT_EQ(answer.report["advertised_address"]["address"], "127.0.0.1");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 TEST(Info, WrongUsageIsExitCode2) {
   Command wrong({PARLEY_INFO_PROGRAM, "--jsno"});
   EXPECT_EQ(wrong.finish(), 2);
