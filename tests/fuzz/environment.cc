@@ -2,15 +2,21 @@
 // words.
 #include <parley/error.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "rendezvous/discovery.h"
+#include "rendezvous/slurm.h"
 #include "tests/fuzz/expect.h"
 #include "tests/fuzz/input.h"
 #include "transport/base/env.h"
 #include "transport/base/log_filter.h"
+#include "transport/socket/interface_choice.h"
+#include "transport/socket/port_range.h"
 
 namespace parley::fuzz {
 namespace {
@@ -90,29 +96,91 @@ void names(Input& input) {
   FUZZ_EXPECT(nearest.empty() || nearest.starts_with("PARLEY_"));
 }
 
-constexpr const char* place_variables[] = {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK"};
+// A process that was told the variables of the map, and no others.
+using Variables = std::map<std::string, std::string>;
+rendezvous::Surroundings pretend(const Variables& variables) {
+  return {[&variables](const char* name) -> std::optional<std::string> {
+            const auto found = variables.find(name);
+            if (found == variables.end() || found->second.empty()) return std::nullopt;
+            return found->second;
+          },
+          [](int fd) -> std::optional<std::string> {
+            if (fd % 2 == 0) return std::nullopt;
+            return "maker";
+          }};
+}
 
 void methods(Input& input) {
-  for (const char* name : place_variables) unsetenv(name);
   const int rank = static_cast<int>(input.choice(4)) - 1;
   const int world_size = static_cast<int>(input.choice(4)) - 1;
   const std::string method = text_of(input.rest());
-  expect_words([&] { check(rendezvous::discover(method, rank, world_size)); });
-  expect_words([&] { check(rendezvous::discover("tcp://" + method, rank, world_size)); });
+  const Variables none;
+  for (const char* scheme : {"", "tcp://", "file://"})
+    expect_words([&] { check(rendezvous::discover(scheme + method, rank, world_size, pretend(none))); });
 }
 
-// One line per variable.
+// Lines that each begin with the number of a variable.
 void variables(Input& input) {
+  static constexpr const char* names[] = {"MASTER_ADDR",
+                                          "MASTER_PORT",
+                                          "RANK",
+                                          "WORLD_SIZE",
+                                          "LOCAL_RANK",
+                                          "LOCAL_WORLD_SIZE",
+                                          "PARLEY_RANK",
+                                          "PARLEY_WORLD_SIZE",
+                                          "PARLEY_LOCAL_RANK",
+                                          "PARLEY_STORE",
+                                          "TORCHELASTIC_RUN_ID",
+                                          "TORCHELASTIC_RESTART_COUNT",
+                                          "OMPI_COMM_WORLD_RANK",
+                                          "OMPI_COMM_WORLD_SIZE",
+                                          "OMPI_COMM_WORLD_LOCAL_RANK",
+                                          "PMIX_NAMESPACE",
+                                          "PMI_RANK",
+                                          "PMI_SIZE",
+                                          "PMI_FD",
+                                          "PMI_PORT",
+                                          "MPI_LOCALRANKID",
+                                          "SLURM_PROCID",
+                                          "SLURM_NTASKS",
+                                          "SLURM_LOCALID",
+                                          "SLURM_JOB_ID",
+                                          "SLURM_STEP_ID",
+                                          "SLURM_STEP_NODELIST",
+                                          "SLURM_STEP_NUM_TASKS",
+                                          "SLURM_RESTART_COUNT",
+                                          "MPI_LOCALNRANKS"};
   const int rank = static_cast<int>(input.choice(4)) - 1;
   const int world_size = static_cast<int>(input.choice(4)) - 1;
-  for (const char* name : place_variables) {
-    const std::string value = line(input);
-    if (value.empty())
-      unsetenv(name);
-    else
-      set_variable(name, value);
+  Variables told;
+  while (!input.empty()) {
+    const char* name = input.one_of(names);
+    told[name] = line(input);
   }
-  expect_words([&] { check(rendezvous::discover("env://", rank, world_size)); });
+  expect_words([&] { check(rendezvous::discover("env://", rank, world_size, pretend(told))); });
+}
+
+void interfaces(Input& input) {
+  const std::string text = text_of(input.rest());
+  const std::vector<socket::InterfaceAddress> host = {
+      {.interface = "lo", .address = "127.0.0.1", .up = true, .loopback = true},
+      {.interface = "eth0", .address = "10.0.0.1", .up = true, .loopback = false},
+      {.interface = "eth1", .address = "fe80::1%eth1", .up = true, .loopback = false},
+      {.interface = "docker0", .address = "", .up = false, .loopback = false}};
+  expect_words([&] {
+    const auto chosen =
+        choose_address(socket::InterfaceFilter::parse(text, "PARLEY_SOCKET_IFNAME"), host, "10.0.0.1");
+    FUZZ_EXPECT(!chosen || std::any_of(host.begin(), host.end(),
+                                       [&](const auto& one) { return one.up && one.address == *chosen; }));
+  });
+  if (const auto range = socket::parse_port_range(text)) {
+    FUZZ_EXPECT(range->first >= 1 && range->first <= range->last);
+    const auto ports = ports_from(*range, text.size());
+    FUZZ_EXPECT(ports.size() == range->count());
+  }
+  const auto node = rendezvous::first_node(text);
+  FUZZ_EXPECT(!node || (!node->empty() && node->size() <= text.size()));
 }
 
 }  // namespace
@@ -121,7 +189,7 @@ void variables(Input& input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace parley::fuzz;
-  static constexpr void (*parts[])(Input&) = {durations, subsystems, names, methods, variables};
+  static constexpr void (*parts[])(Input&) = {durations, subsystems, names, methods, variables, interfaces};
   Input input(data, size);
   input.one_of(parts)(input);
   return 0;

@@ -103,9 +103,29 @@ def environment():
                                    "a:1?rank=9999999999", "a:1?rank", "host:29500?rank=1&colour=red"]):
         yield f"method_{number}", b"\3\0\0" + text.encode()
     yield "method_env", b"\3\0\0env://"
-    yield "variables", b"\4\0\0" + b"10.0.0.1\n29500\n1\n4\n1\n"
-    yield "variables_missing", b"\4\0\0" + b"10.0.0.1\n\n1\n"
-    yield "variables_bad", b"\4\0\0" + b"10.0.0.1\n65536\n-1\n0\nx\n"
+    yield "method_file", b"\3\0\0file:///tmp/store?rank=0&world_size=2"
+
+    def told(**variables):
+        order = ("MASTER_ADDR MASTER_PORT RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE PARLEY_RANK PARLEY_WORLD_SIZE "
+                 "PARLEY_LOCAL_RANK PARLEY_STORE TORCHELASTIC_RUN_ID TORCHELASTIC_RESTART_COUNT OMPI_COMM_WORLD_RANK "
+                 "OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK PMIX_NAMESPACE PMI_RANK PMI_SIZE PMI_FD PMI_PORT "
+                 "MPI_LOCALRANKID SLURM_PROCID SLURM_NTASKS SLURM_LOCALID SLURM_JOB_ID SLURM_STEP_ID "
+                 "SLURM_STEP_NODELIST SLURM_STEP_NUM_TASKS SLURM_RESTART_COUNT MPI_LOCALNRANKS").split()
+        lines = (bytes([order.index(name)]) + str(value).encode() + b"\n" for name, value in variables.items())
+        return b"\4\0\0" + b"".join(lines)
+    torch = {"MASTER_ADDR": "10.0.0.1", "MASTER_PORT": 29500}
+    yield "variables", told(**torch, RANK=1, WORLD_SIZE=4, LOCAL_RANK=1)
+    yield "variables_missing", told(RANK=1)
+    yield "variables_bad", told(**{**torch, "MASTER_PORT": 65536}, RANK=-1, WORLD_SIZE=0, LOCAL_RANK="x")
+    yield "variables_torchrun", told(**torch, RANK=1, WORLD_SIZE=4, TORCHELASTIC_RUN_ID="a", TORCHELASTIC_RESTART_COUNT=0)
+    yield "variables_open_mpi", told(OMPI_COMM_WORLD_RANK=1, OMPI_COMM_WORLD_SIZE=2, PMIX_NAMESPACE=7)
+    yield "variables_pmi", told(PMI_RANK=1, PMI_SIZE=2, PMI_FD=7, MPI_LOCALRANKID=1, MPI_LOCALNRANKS=2)
+    yield "variables_slurm", told(SLURM_PROCID=1, SLURM_NTASKS=2, SLURM_JOB_ID=3, SLURM_STEP_ID=0,
+                                  SLURM_STEP_NODELIST="n[3-5,9],x1", SLURM_STEP_NUM_TASKS=2)
+    yield "variables_store", told(PARLEY_RANK=0, PARLEY_WORLD_SIZE=2, PARLEY_STORE="tcp://[::1]:29500")
+    for number, text in enumerate(["eth,^docker", "^lo", "=eth0,10.0.0.0/8,fd00::/8", "10.1.2.3", "10.0.0.0/33", ",",
+                                   "5000-5099", "r[1-2]n[04-07]-ib"]):
+        yield f"interfaces_{number}", b"\5" + text.encode()
 
 
 # A hello and a challenge with right magic and version, of process 1 for process 2 (or any), without a secret.
