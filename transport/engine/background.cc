@@ -37,9 +37,10 @@ void Engine::activate_background() noexcept {
 void Engine::start_pulse() {
   const Held held(*this);
   if (!options_.background) return;
+  const bool is_parked_already = background_thread_.joinable();
   has_pulse_.store(true, std::memory_order_relaxed);  // the start of the thread, or the permit, orders it
   start_background_thread();
-  background_parker_.unpark();
+  if (is_parked_already) background_parker_.unpark();
 }
 
 void Engine::start_background_thread() noexcept {

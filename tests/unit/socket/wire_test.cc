@@ -96,8 +96,9 @@ TEST_F(Wire, ADiallerThatHearsItsOwnBytesGivesUpAtOnce) {
   EXPECT_EQ(result->failure().status.code(), base::Code::refused);
 }
 
-// Refused means at once, not at some deadline: the limit is for machines under load.
-TEST_F(Wire, EveryRefusalComesWithinASecondAndLeavesOthersAlone) {
+// Refused means at once, not at the handshake's limit of 5 s or at the dial's deadline. It takes
+// milliseconds; a machine under load gets more.
+TEST_F(Wire, EveryRefusalComesAtOnceAndLeavesOthersAlone) {
   const auto listener = listen();
   ASSERT_TRUE(dial_now("127.0.0.1", listener->port()).ok());
   struct Case {
@@ -115,7 +116,7 @@ TEST_F(Wire, EveryRefusalComesWithinASecondAndLeavesOthersAlone) {
         dial_now({"127.0.0.1", listener->port()}, identity, credentials, base::Deadline::after(30s));
     ASSERT_FALSE(socket.ok()) << what;
     EXPECT_EQ(socket.failure().status.code(), base::Code::refused) << what;
-    EXPECT_LT(base::Clock::now() - begin, 1s) << what;
+    EXPECT_LT(base::Clock::now() - begin, 4s) << what;
   }
   ASSERT_EQ(arrivals_.size(), 1u);
   RawPeer first(std::move(arrivals_[0].socket));
