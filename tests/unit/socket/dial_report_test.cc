@@ -77,7 +77,7 @@ TEST_F(DialReportOf, ASilentDialAdvisesOnFirewalls) {
   // A full backlog drops SYNs silently, as a firewall does.
   std::vector<RawPeer> fill;
   for (int i = 0; i < 4; ++i) fill.push_back(RawPeer::connect_to(port.number()));
-  const auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(100ms));
+  const auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(500ms));
   ASSERT_FALSE(socket.ok());
   EXPECT_EQ(socket.failure().status.code(), base::Code::timed_out);
   EXPECT_THAT(socket.failure().message, HasSubstr(". Silent: that host is down"));
@@ -86,7 +86,7 @@ TEST_F(DialReportOf, ASilentDialAdvisesOnFirewalls) {
 TEST_F(DialReportOf, AStoppedProcessIsNoFirewall) {
   ReservedPort port;
   port.listen(8);
-  const auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(100ms));
+  const auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(500ms));
   ASSERT_FALSE(socket.ok());
   EXPECT_THAT(socket.failure().message, HasSubstr("is that process stopped?"));
   EXPECT_THAT(socket.failure().message, Not(HasSubstr("Silent")));

@@ -46,7 +46,7 @@ TEST_F(Dial, WaitsForAListenerThatComesLater) {
 
 TEST_F(Dial, WhereNobodyListensItIsUnreachableAndSaysWhere) {
   const ReservedPort port;
-  auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(100ms));
+  auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(500ms));
   ASSERT_FALSE(socket.ok());
   EXPECT_EQ(socket.failure().status.code(), base::Code::unreachable);
   EXPECT_EQ(socket.failure().status.native(), ECONNREFUSED);
@@ -58,7 +58,7 @@ TEST_F(Dial, WhereNobodyListensItIsUnreachableAndSaysWhere) {
 
 TEST_F(Dial, AllAddressesOfANameAreListed) {
   const ReservedPort port;
-  auto socket = dial_now("localhost", port.number(), base::Deadline::after(100ms));
+  auto socket = dial_now("localhost", port.number(), base::Deadline::after(500ms));
   ASSERT_FALSE(socket.ok());
   EXPECT_EQ(socket.failure().status.code(), base::Code::unreachable);
   const auto& text = socket.failure().message;
@@ -69,7 +69,7 @@ TEST_F(Dial, AllAddressesOfANameAreListed) {
 TEST_F(Dial, AConnectionThatNobodyServesTimesOut) {
   ReservedPort port;
   port.listen(8);
-  auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(100ms));
+  auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(500ms));
   ASSERT_FALSE(socket.ok());
   EXPECT_EQ(socket.failure().status.code(), base::Code::timed_out);
   const auto& text = socket.failure().message;
@@ -83,7 +83,7 @@ TEST_F(Dial, PacketsThatVanishTimeOut) {
   // A full backlog drops SYNs silently, as a firewall does.
   std::vector<RawPeer> fill;
   for (int i = 0; i < 4; ++i) fill.push_back(RawPeer::connect_to(port.number()));
-  auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(100ms));
+  auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(500ms));
   ASSERT_FALSE(socket.ok());
   EXPECT_EQ(socket.failure().status.code(), base::Code::timed_out);
   EXPECT_TRUE(contains(socket.failure().message, "no answer (a firewall?)")) << socket.failure().message;
