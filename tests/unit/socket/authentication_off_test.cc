@@ -74,12 +74,14 @@ TEST_F(AuthenticationOff, ZerosAreNoProofForWhoAuthenticates) {
 }
 
 TEST_F(AuthenticationOff, WildcardAddressesAreRefused) {
+  // Without OpenSSL no address but loopback is bound at all.
+  const char* why = proofs_available() ? "PARLEY_AUTH=off" : "no OpenSSL";
   for (const char* host : {"0.0.0.0", "::"}) {
     try {
       listen_off(host);
       FAIL() << host;
     } catch (const SystemError& error) {
-      EXPECT_NE(std::string(error.what()).find("PARLEY_AUTH=off"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
     }
   }
 }
