@@ -124,7 +124,7 @@ constexpr std::size_t more_than_sockets_hold = 64 << 20;
 
 TEST(Init, TheEndOfTheProcessWaitsForAThreadInDestroy) {
   const int code = run_ranks(2, [](int rank, int) {
-    auto& world = *new ProcessGroup(init());  // not dropped by exit()
+    static auto& world = *new ProcessGroup(init());  // not dropped by exit()
     if (rank == 0) return receive_late(world, more_than_sockets_hold);
     send_large(world, more_than_sockets_hold);
     std::thread([] { destroy(); }).detach();

@@ -179,7 +179,7 @@ TEST(OnDemand, WhatWasSentRightBeforeTheEndOfTheProcessArrives) {
   const int code = run_ranks(
       2,
       [](int rank, int) {
-        auto& world = *new ProcessGroup(init());  // not dropped by exit()
+        static auto& world = *new ProcessGroup(init());  // not dropped by exit()
         if (rank == 0) {
           std::this_thread::sleep_for(300ms);
           return expect_equal(world.recv<int>(1), 7, "value");
