@@ -47,7 +47,9 @@ class AsioWait : public std::enable_shared_from_this<AsioWait<Handler>> {
   void one_came() {
     // acq_rel: who comes second sees what the first has done.
     if (!came_.exchange(true, std::memory_order_acq_rel)) return;
-    asio::post(guard_.get_executor(), [self = this->shared_from_this()] { self->finish(); });
+    // Until post() has returned: else run() could, and the io_context end, while this thread is still inside.
+    const auto until_posted = guard_;
+    asio::post(until_posted.get_executor(), [self = this->shared_from_this()] { self->finish(); });
   }
   void finish() {
     std::exception_ptr error = refused_;
