@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,19 +14,6 @@
 namespace parley::base {
 namespace {
 
-// ThreadSanitizer keeps a thread of its own, which takes no lock of the program.
-#if defined(__SANITIZE_THREAD__)
-constexpr std::size_t runtime_threads = 1;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr std::size_t runtime_threads = 1;
-#else
-constexpr std::size_t runtime_threads = 0;
-#endif
-#else
-constexpr std::size_t runtime_threads = 0;
-#endif
-
 // Counted by the threads themselves, from after their start to before their end. Relaxed throughout: a number
 // that orders nothing else.
 std::atomic<std::size_t> own_threads{0};
@@ -36,6 +24,27 @@ void forget_own_threads_in_children() {
       pthread_atfork(nullptr, nullptr, [] { own_threads.store(0, std::memory_order_relaxed); });
   (void)registered;
 }
+
+#if defined(__SANITIZE_THREAD__)
+#define PARLEY_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PARLEY_THREAD_SANITIZER
+#endif
+#endif
+
+// Threads of a sanitizer's runtime, which take no lock of the program. ThreadSanitizer keeps one; in a forked
+// child it starts one, and another with the child's first thread.
+std::size_t runtime_threads() {
+#if defined(PARLEY_THREAD_SANITIZER)
+  static const pid_t first = getpid();
+  return getpid() != first && own_threads.load(std::memory_order_relaxed) > 0 ? 2 : 1;
+#else
+  return 0;
+#endif
+}
+// Asked early, so that `first` is the first process.
+[[maybe_unused]] const std::size_t asked_early = runtime_threads();
 
 class SignalsBlocked {
  public:
@@ -71,7 +80,8 @@ std::size_t count_threads() {
   for (std::filesystem::directory_iterator task("/proc/self/task", failure), end; !failure && task != end;
        task.increment(failure))
     ++threads;
-  return failure ? 1 : std::max<std::size_t>(threads, 1 + runtime_threads) - runtime_threads;
+  const std::size_t runtime = runtime_threads();
+  return failure ? 1 : std::max(threads, 1 + runtime) - runtime;
 }
 
 std::size_t count_program_threads() {
