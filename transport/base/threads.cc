@@ -2,11 +2,11 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -33,18 +33,16 @@ void forget_own_threads_in_children() {
 #endif
 #endif
 
-// Threads of a sanitizer's runtime, which take no lock of the program. ThreadSanitizer keeps one; in a forked
-// child it starts one, and another with the child's first thread.
-std::size_t runtime_threads() {
+// Whether a thread is of a sanitizer's runtime, which takes no lock of the program. ThreadSanitizer has one,
+// and in forked children sometimes two; they block every signal, as own threads do and hardly any other.
+bool may_be_of_a_runtime([[maybe_unused]] const std::filesystem::path& task) {
 #if defined(PARLEY_THREAD_SANITIZER)
-  static const pid_t first = getpid();
-  return getpid() != first && own_threads.load(std::memory_order_relaxed) > 0 ? 2 : 1;
-#else
-  return 0;
+  std::ifstream status(task / "status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigBlk:")) return line.find("ffffff") != std::string::npos;
 #endif
+  return false;
 }
-// Asked early, so that `first` is the first process.
-[[maybe_unused]] const std::size_t asked_early = runtime_threads();
 
 class SignalsBlocked {
  public:
@@ -79,9 +77,11 @@ std::size_t count_threads() {
   std::size_t threads = 0;
   for (std::filesystem::directory_iterator task("/proc/self/task", failure), end; !failure && task != end;
        task.increment(failure))
-    ++threads;
-  const std::size_t runtime = runtime_threads();
-  return failure ? 1 : std::max(threads, 1 + runtime) - runtime;
+    threads += may_be_of_a_runtime(task->path()) ? 0 : 1;
+#if defined(PARLEY_THREAD_SANITIZER)
+  threads += own_threads.load(std::memory_order_relaxed);  // which were taken for the runtime's
+#endif
+  return failure ? 1 : std::max<std::size_t>(threads, 1);
 }
 
 std::size_t count_program_threads() {
