@@ -33,15 +33,19 @@ void forget_own_threads_in_children() {
 #endif
 #endif
 
-// Whether a thread is of a sanitizer's runtime, which takes no lock of the program. ThreadSanitizer has one,
-// and in forked children sometimes two; they block every signal, as own threads do and hardly any other.
-bool may_be_of_a_runtime([[maybe_unused]] const std::filesystem::path& task) {
-#if defined(PARLEY_THREAD_SANITIZER)
+// Whether a listed thread counts: not one that has ended and is listed for a moment longer, nor one of a
+// sanitizer's runtime, which takes no lock of the program. ThreadSanitizer has one, and in forked children
+// sometimes two; they block every signal, as own threads do and hardly any other.
+bool counts(const std::filesystem::path& task) {
   std::ifstream status(task / "status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("SigBlk:")) return line.find("ffffff") != std::string::npos;
+  bool lives = false;
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("State:")) lives = line.find_first_of("XZ") == std::string::npos;
+#if defined(PARLEY_THREAD_SANITIZER)
+    if (line.starts_with("SigBlk:") && line.find("ffffff") != std::string::npos) return false;
 #endif
-  return false;
+  }
+  return lives;
 }
 
 class SignalsBlocked {
@@ -77,7 +81,7 @@ std::size_t count_threads() {
   std::size_t threads = 0;
   for (std::filesystem::directory_iterator task("/proc/self/task", failure), end; !failure && task != end;
        task.increment(failure))
-    threads += may_be_of_a_runtime(task->path()) ? 0 : 1;
+    threads += counts(task->path()) ? 1 : 0;
 #if defined(PARLEY_THREAD_SANITIZER)
   threads += own_threads.load(std::memory_order_relaxed);  // which were taken for the runtime's
 #endif
