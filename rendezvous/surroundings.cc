@@ -4,32 +4,19 @@
 #include <sys/socket.h>
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 #include "transport/base/env.h"
+#include "transport/base/host.h"
 #include "transport/base/log.h"
 
 namespace parley::rendezvous {
 namespace {
 
-// When a process began, in ticks since boot: with its number, a name that is not used again.
-std::string begin_of(pid_t pid) {
-  std::ifstream file(base::concat("/proc/", pid, "/stat"));
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  // The command's name, in parentheses, may hold anything; the 20th word behind it is the time.
-  std::istringstream words(text.substr(std::min(text.rfind(')') + 1, text.size())));
-  std::string word;
-  for (int i = 0; i < 20; ++i) words >> word;
-  return word;
-}
-
 std::optional<std::string> maker_of_socket(int fd) {
   ucred maker{};
   socklen_t size = sizeof(maker);
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &maker, &size) != 0 || maker.pid <= 0) return std::nullopt;
-  return base::concat(maker.pid, "/", begin_of(maker.pid));
+  return base::concat(maker.pid, "/", base::process_start(maker.pid));
 }
 
 }  // namespace

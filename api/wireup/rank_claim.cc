@@ -3,10 +3,7 @@
 #include <parley/error.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 
@@ -15,18 +12,6 @@
 
 namespace parley::wireup {
 namespace {
-
-// When a process of this host began, in clock ticks since the boot; empty: there is none of that number.
-std::string start_of(std::int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::size_t name_end = line.rfind(')');  // the name may hold anything
-  if (name_end == std::string::npos) return {};
-  std::istringstream fields(line.substr(name_end + 1));
-  std::string field;
-  for (int number = 3; number <= 22; ++number) fields >> field;
-  return field;
-}
 
 // Who has a rank. Kept in the store as one line.
 struct Claim {
@@ -39,16 +24,17 @@ struct Claim {
   std::string host;
 
   [[nodiscard]] bool is_ours() const {
-    return pid == getpid() && host_id == base::host_id() && start == start_of(pid);
+    return pid == getpid() && host_id == base::host_id() && start == base::process_start(pid);
   }
   // Nothing can be known of a process of another host.
   [[nodiscard]] bool is_over() const {
-    return is_given_up || (host_id == base::host_id() && start_of(pid) != start);
+    return is_given_up || (host_id == base::host_id() && base::process_start(pid) != start);
   }
 };
 
 Claim own_claim(std::int64_t turn, int world_size) {
-  return {turn, false, world_size, getpid(), start_of(getpid()), base::host_id(), base::host_name()};
+  return {
+      turn, false, world_size, getpid(), base::process_start(getpid()), base::host_id(), base::host_name()};
 }
 
 std::string encode(const Claim& claim) {

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 namespace parley::base {
 
@@ -21,6 +23,17 @@ std::string host_id() {
   struct stat network {};
   if (stat("/proc/self/ns/net", &network) == 0) boot += "/net:" + std::to_string(network.st_ino);
   return boot;
+}
+
+std::string process_start(std::int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t name_end = text.rfind(')');  // the command's name may hold anything
+  if (name_end == std::string::npos) return {};
+  std::istringstream words(text.substr(name_end + 1));
+  std::string word;
+  for (int i = 0; i < 20; ++i) words >> word;  // the 20th word behind the name
+  return word;
 }
 
 std::vector<std::uint16_t> usable_cores() {

@@ -13,6 +13,10 @@ std::string host_name();
 // is involved, for containers share names.
 std::string host_id();
 
+// When a process of this host began, in clock ticks since the boot: with its number, a name that is not used
+// again. Empty when there is none of that number.
+std::string process_start(std::int64_t pid);
+
 // The cores this process may run on (its affinity mask), ascending; at least one.
 std::vector<std::uint16_t> usable_cores();
 

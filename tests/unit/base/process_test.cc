@@ -92,6 +92,12 @@ TEST(Host, SaysWhoAndHowLarge) {
   EXPECT_FALSE(usable_cores().empty());
 }
 
+TEST(Host, KnowsWhenAProcessBegan) {
+  EXPECT_FALSE(process_start(getpid()).empty());
+  EXPECT_EQ(process_start(getpid()), process_start(getpid()));
+  EXPECT_TRUE(process_start(0).empty());
+}
+
 TEST(Error, CarriesItsDetailsAndIsCaughtByItsBase) {
   try {
     throw StoreTimeoutError("no key", {.rank = 1, .operation = "store get", .keys = {"a", "b"}});
