@@ -166,7 +166,7 @@ class Search {
     const auto address = around_.variable("MASTER_ADDR");
     const auto port = around_.variable("MASTER_PORT");
     if (!address || !port) return nowhere();
-    place_.store_host = *address;
+    place_.store_host = without_brackets(*address);
     place_.store_port = parse_port(*port, "MASTER_PORT");
     where_ = base::concat("; the store by MASTER_ADDR=", *address, ", MASTER_PORT=", *port);
     if (launched_) {

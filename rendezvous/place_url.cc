@@ -25,9 +25,9 @@ void read_authority(StoreUrl& url, std::string_view text, std::string_view sourc
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || text.back() == ']')
     throw UsageError(base::concat(source, ": the port is missing; expected tcp://host:port"));
-  std::string_view host = text.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  url.host = host;
+  url.host = without_brackets(text.substr(0, colon));
+  if (url.host.empty())
+    throw UsageError(base::concat(source, ": the host is missing; expected tcp://host:port"));
   url.port = parse_port(text.substr(colon + 1), source);
 }
 
@@ -55,6 +55,11 @@ Numbers parse_query(std::string_view query, std::string_view source) {
 
 bool is_store_url(std::string_view text) {
   return text.starts_with(tcp) || text.starts_with(file);
+}
+
+std::string_view without_brackets(std::string_view host) {
+  const bool has_them = host.size() >= 2 && host.front() == '[' && host.back() == ']';
+  return has_them ? host.substr(1, host.size() - 2) : host;
 }
 
 std::uint16_t parse_port(std::string_view text, std::string_view source) {

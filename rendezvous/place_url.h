@@ -27,6 +27,9 @@ bool is_store_url(std::string_view text);
 // Throws UsageError that begins with `source` and says what is wrong.
 StoreUrl parse_store_url(std::string_view url, std::string_view source);
 
+// "[::1]" is the address ::1; all else stays as it is.
+std::string_view without_brackets(std::string_view host);
+
 // `source` says where the text is from: a variable, or a URL. Throws UsageError.
 std::uint16_t parse_port(std::string_view text, std::string_view source);
 

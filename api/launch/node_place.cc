@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "rendezvous/place_url.h"
 #include "transport/socket/cookie_file.h"
 #include "transport/socket/secret.h"
 
@@ -25,12 +26,11 @@ std::string path_of_cookie() {
 std::optional<HostAndPort> parse_rendezvous(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  std::string_view host = text.substr(0, colon);
+  const std::string_view given = text.substr(0, colon);
+  const std::string_view host = rendezvous::without_brackets(given);
   const std::string_view digits = text.substr(colon + 1);
-  const bool in_brackets = host.size() >= 2 && host.front() == '[' && host.back() == ']';
-  if (in_brackets) host = host.substr(1, host.size() - 2);
   // An IPv6 address without brackets: nobody can tell where it ends.
-  const bool ambiguous = !in_brackets && host.find(':') != std::string_view::npos;
+  const bool ambiguous = host.size() == given.size() && host.find(':') != std::string_view::npos;
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   const bool is_port = error == std::errc{} && end == digits.data() + digits.size() && port != 0;

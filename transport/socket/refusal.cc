@@ -32,8 +32,10 @@ std::string explain_keys(const Facts& dialler, const Facts& listener) {
   if (without_openssl(dialler.key_id) || without_openssl(listener.key_id))
     return concat("the ", without_openssl(dialler.key_id) ? "dialler" : "listener",
                   " was built without OpenSSL and cannot prove to know the secret: build both with it");
-  return concat("the dialler's key id is ", to_hex(dialler.key_id), ", the listener's is ",
-                to_hex(listener.key_id), ", so their secrets differ: give both the same PARLEY_SECRET");
+  return concat(
+      "the dialler's key id is ", to_hex(dialler.key_id), ", the listener's is ", to_hex(listener.key_id),
+      ", so their secrets differ: give both the same PARLEY_SECRET if they are of one job, other addresses "
+      "if not");
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ PARLEY_API std::shared_ptr<Store> make_prefix_store(std::shared_ptr<Store> store
 
 struct TcpStoreOptions {
   std::string host = "127.0.0.1";  // server: the address to bind; client: whom to connect to
-  std::uint16_t port = 0;          // server: 0 picks a free one
+  std::uint16_t port = 0;          // server: 0 picks a free one (of PARLEY_PORT_RANGE, if set)
   // Proof that both ends belong to the same job. Empty: see "Secrets" in api/README.md.
   std::string secret = {};
   // Encrypt the connection; server and clients alike. Not given: PARLEY_TLS.

@@ -6,12 +6,10 @@
 namespace parley::transport::contract {
 namespace {
 
-std::unique_ptr<TransportWorld> make_tcp() {
-  return std::make_unique<TcpWorld>();
-}
-
 INSTANTIATE_TEST_SUITE_P(TcpProcesses, TransportContract,
                          testing::ValuesIn(both_drives_of_processes("Tcp", make_tcp)), case_name);
+INSTANTIATE_TEST_SUITE_P(TlsProcesses, TransportContract,
+                         testing::ValuesIn(if_tls(both_drives_of_processes("Tls", make_tls))), case_name);
 
 }  // namespace
 }  // namespace parley::transport::contract

@@ -8,6 +8,7 @@
 #include "tests/contract/transport/transport_world.h"
 #include "transport/socket/crypto.h"
 #include "transport/socket/reactor.h"
+#include "transport/socket/secure_stream.h"
 #include "transport/tcp/tcp_transport.h"
 
 namespace parley::transport::contract {
@@ -55,5 +56,18 @@ class TcpWorld final : public TransportWorld {
 
   const bool encrypt_;
 };
+
+inline std::unique_ptr<TransportWorld> make_tcp() {
+  return std::make_unique<TcpWorld>();
+}
+
+inline std::unique_ptr<TransportWorld> make_tls() {
+  return std::make_unique<TcpWorld>(true);
+}
+
+// Nothing in a build that has no TLS.
+inline std::vector<ContractCase> if_tls(std::vector<ContractCase> cases) {
+  return socket::tls_available() ? std::move(cases) : std::vector<ContractCase>();
+}
 
 }  // namespace parley::transport::contract

@@ -142,10 +142,18 @@ TEST(Discovery, ReadsAUrl) {
   EXPECT_EQ(discover("tcp://host:1", 1, 2).rank, 1);
 }
 
+TEST(Discovery, ReadsAMasterInBrackets) {
+  auto values = complete;
+  for (const char* address : {"::1", "[::1]"}) {
+    values["MASTER_ADDR"] = address;
+    EXPECT_EQ(place_of(values).store_host, "::1") << address;
+  }
+}
+
 TEST(Discovery, MalformedUrlsAreRefused) {
   for (const char* url :
-       {"tcp://host?rank=0&world_size=1", "tcp://:1?rank=0&world_size=1", "tcp://[::1]?rank=0",
-        "tcp://host:x?rank=0&world_size=1", "tcp://host:0?rank=0&world_size=1",
+       {"tcp://host?rank=0&world_size=1", "tcp://:1?rank=0&world_size=1", "tcp://[]:1?rank=0&world_size=1",
+        "tcp://[::1]?rank=0", "tcp://host:x?rank=0&world_size=1", "tcp://host:0?rank=0&world_size=1",
         "tcp://host:1?rank=0&world_size=0", "tcp://host:1?rank=2&world_size=2",
         "tcp://host:1?rank=a&world_size=2", "tcp://host:1?rank=-1&world_size=2", "tcp://host:1?size=2",
         "tcp://host:1?rank", "udp://x"})
