@@ -1,0 +1,94 @@
+#include "transport/shm/bell.h"
+
+#include <linux/membarrier.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "transport/base/epoll.h"
+
+namespace parley::transport::shm {
+namespace {
+
+bool membarrier(int command) noexcept {
+  return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+
+BellPage* page_of(const Segment& segment) noexcept {
+  return std::launder(reinterpret_cast<BellPage*>(segment.data()));
+}
+
+// An eventfd has no file type. A pipe or a socket, whose writer may be killed by SIGPIPE, has one.
+bool may_be_event(int fd) noexcept {
+  struct stat facts {};
+  return fstat(fd, &facts) == 0 && (facts.st_mode & S_IFMT) == 0;
+}
+
+}  // namespace
+
+bool can_membarrier() noexcept {
+  // Once a filter has let the first command pass, the second may still be refused: so both are executed.
+  return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+}
+
+OwnBell::OwnBell(Segment page, base::UniqueFd event, bool with_membarrier) noexcept
+    : page_(std::move(page)),
+      event_(std::move(event)),
+      shared_(page_of(page_)),
+      with_membarrier_(with_membarrier) {}
+
+base::Result<OwnBell> OwnBell::create(bool with_membarrier) {
+  base::Result<Segment> page = Segment::create(sizeof(BellPage));
+  if (!page) return page.failure();
+  base::UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event) {
+    const int error = errno;
+    return base::Failure{{base::Code::exhausted, error},
+                         "cannot make a doorbell: eventfd: " + std::system_category().message(error)};
+  }
+  new (page.value().data()) BellPage{BellPage::awake};
+  return OwnBell(std::move(page).value(), std::move(event), with_membarrier);
+}
+
+void OwnBell::announce() noexcept {
+  announced_ = true;
+  // release: a signal for this sleep is not taken away by the clearing of the last one, which comes before.
+  shared_->word.store(BellPage::asleep, std::memory_order_release);
+  // Invariant 1. membarrier is a full barrier here, too. One that is forbidden later than create() leaves the
+  // fence and a sleep that the engine's slices bound.
+  if (!with_membarrier_ || !membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED)) __sync_synchronize();
+}
+
+void OwnBell::cancel() noexcept {
+  if (!std::exchange(announced_, false)) return;
+  // relaxed: a writer that still finds `asleep` signals in vain, which invariant 5 allows.
+  shared_->word.store(BellPage::awake, std::memory_order_relaxed);
+  base::clear_event(event_);
+}
+
+PeerBell::PeerBell(Segment page, base::UniqueFd event, bool needs_fence) noexcept
+    : page_(std::move(page)), event_(std::move(event)), shared_(page_of(page_)), needs_fence_(needs_fence) {}
+
+base::Result<PeerBell> PeerBell::attach(base::UniqueFd page, base::UniqueFd event, bool needs_fence) {
+  base::Result<Segment> segment = Segment::attach(std::move(page), sizeof(BellPage));
+  if (!segment) return segment.failure();
+  if (!may_be_event(event.get()))
+    return base::Failure{base::Code::protocol_violation,
+                         "the peer's doorbell is refused: it is not an event descriptor"};
+  segment.value().close_fd();
+  return PeerBell(std::move(segment).value(), std::move(event), needs_fence);
+}
+
+void PeerBell::ring() noexcept {
+  // relaxed: what matters is that one of us gets it; the eventfd's own lock orders the rest.
+  if (shared_->word.exchange(BellPage::awake, std::memory_order_relaxed) != BellPage::awake)
+    base::signal_event(event_);
+}
+
+}  // namespace parley::transport::shm
