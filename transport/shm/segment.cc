@@ -25,7 +25,7 @@ namespace {
 constexpr const char* memfd_word = "memfd";
 constexpr unsigned no_exec_seal = 0x0008U;  // MFD_NOEXEC_SEAL, of Linux 6.3
 
-// Signals interrupt an allocation, and the kernel then gives back what it has of this call: in small pieces
+// Older kernels end an allocation at any signal, and give back what this call has: in small pieces
 // even a program with a fast timer gets on.
 constexpr std::size_t allocation_piece_bytes = 1 << 20;
 

@@ -178,6 +178,7 @@ TEST(SegmentWays, RunningOutOfDescriptorsIsSaidInWords) {
       HasSubstr("memfd: memfd_create: Too many open files; unnamed file in /dev/shm: open: Too many"));
 }
 
+// Older kernels give an allocation up at each of them.
 TEST(SegmentWays, AnAllocationSurvivesATimerOfSignals) {
   EXPECT_EQ(in_child([] {
               struct sigaction action {};
