@@ -127,22 +127,29 @@ TEST_P(TwoProcesses, WakeEachOther) {
   EXPECT_GT(end.sleeps(), rounds / 2);
 }
 
-// The writer publishes just when the reader goes to sleep, a little earlier or later: each finds the other in
-// the middle of it.
+// Both are as long about it as their dice say: many a message is published just when its reader goes to
+// sleep.
 TEST_P(TwoProcesses, LoseNoWakeUpInTheRace) {
   constexpr unsigned rounds = 30'000;
   const std::uint32_t seed = std::random_device()();
   SCOPED_TRACE(seed);
+  const auto dawdle = [](std::minstd_rand& random) {
+    for (auto left = random() % 64; left > 0; --left) base::cpu_relax();
+  };
   testing::Child child([&] {
     End end(shared_->to_child, shared_->to_test, sockets_.second, GetParam());
-    for (unsigned i = 0; i < rounds; ++i) end.receive();
+    std::minstd_rand random(seed);
+    for (unsigned i = 0; i < rounds; ++i) {
+      dawdle(random);
+      end.receive();
+    }
     return std::string();
   });
   sockets_.second.reset();
   End end(shared_->to_test, shared_->to_child, sockets_.first, GetParam());
-  std::minstd_rand random(seed);
+  std::minstd_rand random(seed + 1);
   for (unsigned i = 0; i < rounds; ++i) {
-    for (auto delay = random() % 256; delay > 0; --delay) base::cpu_relax();
+    dawdle(random);
     end.publish();
     end.wait_until_read();
   }
