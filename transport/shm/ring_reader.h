@@ -1,0 +1,119 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transport/interface/packet.h"
+#include "transport/shm/ring_layout.h"
+
+namespace parley::transport::shm {
+
+// What the reader sees of a record.
+struct Record {
+  RecordKind kind{};    // any value, from a hostile writer
+  PacketHeader header;  // a copy
+  // In the ring, until release(). A hostile writer may change these bytes at any time: copy before judging
+  // them.
+  std::span<const std::byte> chunk;
+};
+
+enum class Look : std::uint8_t {
+  empty,   // no record now
+  record,  // the oldest one
+  broken,  // the writer left what no writer leaves: read no further
+};
+
+// The reading side of a ring (ring_layout.h has the rules). Borrows the memory. Thread-safety: none; one
+// reader for a ring, beside one writer.
+//
+//   while (reader.look(record) == Look::record) { ...; if (reader.release()) ring the writer's bell; }
+//   if (reader.hand_back()) ring the writer's bell;
+template <typename Memory = SharedMemory>
+class BasicRingReader {
+ public:
+  // REQUIRES: as for BasicRingWriter.
+  BasicRingReader(std::byte* memory, RingShape shape, std::uint32_t first_lap = 1) noexcept
+      : parts_(memory, shape),
+        mask_(shape.cells - 1),
+        payload_bytes_(shape.payload_bytes),
+        quarter_(shape.cells / 4),
+        lap_(first_lap) {}
+
+  // Whether look() would say something else than `empty`. For polling: one load, from this core's cache while
+  // nothing comes.
+  [[nodiscard]] bool has_next() const noexcept {
+    // relaxed: a hint, nothing is read on the strength of it.
+    return lap_of(Memory::load(next_cell().word, std::memory_order_relaxed)) != lap_ - 1;
+  }
+
+  // Looks at the oldest record that was not released. `record` is valid for the answer `record` only; looking
+  // again without release() finds the same record.
+  [[nodiscard]] Look look(Record& record) noexcept {
+    const Cell& cell = next_cell();
+    // acquire: the record was written before its lap (invariant 3).
+    const std::uint64_t word = Memory::load(cell.word, std::memory_order_acquire);
+    if (lap_of(word) != lap_) return lap_of(word) == lap_ - 1 ? Look::empty : Look::broken;
+    const std::uint32_t length = length_of(word);
+    if (length <= inline_bytes) {
+      record.chunk = {cell.chunk.data(), length};
+      end_ = position_;
+    } else {
+      if (length > largest_chunk({mask_ + 1, payload_bytes_})) [[unlikely]]
+        return Look::broken;
+      const ChunkPlace place = place_chunk(position_, length, payload_bytes_);
+      record.chunk = {parts_.payload + (place.begin & (payload_bytes_ - 1)), length};
+      end_ = place.end;
+    }
+    record.kind = kind_of(word);
+    Memory::read(&record.header, reinterpret_cast<const std::byte*>(&cell.header), sizeof(record.header));
+    return Look::record;
+  }
+
+  // Done with the record that look() showed. Returns whether room was handed back just now: then the writer
+  // may have to be woken. REQUIRES: look() said `record` since the last release().
+  [[nodiscard]] bool release() noexcept {
+    ++released_;
+    lap_ += (released_ & mask_) == 0 ? 1 : 0;
+    position_ = end_;
+    if (released_ - told_cells_ < quarter_ && position_ - told_bytes_ < payload_bytes_ / 4) return false;
+    tell();
+    return true;
+  }
+
+  // Hands back what was released and not yet told, if anything; returns as release() does. To be called when
+  // the ring is found empty, at the latest before sleeping: the writer may wait for it (invariant 7).
+  [[nodiscard]] bool hand_back() noexcept {
+    if (released_ == told_cells_) return false;
+    tell();
+    return true;
+  }
+
+ private:
+  [[nodiscard]] const Cell& next_cell() const noexcept { return parts_.cells[released_ & mask_]; }
+
+  void tell() noexcept {
+    told_cells_ = released_;
+    told_bytes_ = position_;
+    // release: this side's last look at the records was before (invariant 5). Each count alone is a safe one,
+    // so that it does not matter if the writer sees a new one beside an old one.
+    Memory::store(parts_.counts->payload_bytes, told_bytes_, std::memory_order_release);
+    Memory::store(parts_.counts->cells, told_cells_, std::memory_order_release);
+  }
+
+  RingParts parts_;
+  std::uint64_t released_ = 0;    // records
+  std::uint64_t position_ = 0;    // end of the last released chunk
+  std::uint64_t end_ = 0;         // end of the chunk that look() showed, or of the one before
+  std::uint64_t told_cells_ = 0;  // what the writer can know
+  std::uint64_t told_bytes_ = 0;
+  std::uint32_t mask_;  // cells - 1
+  std::uint32_t payload_bytes_;
+  std::uint32_t quarter_;  // of the cells
+  std::uint32_t lap_;      // of the next record
+};
+
+using RingReader = BasicRingReader<>;
+
+}  // namespace parley::transport::shm
