@@ -152,8 +152,24 @@ def handshake_dialler():
     yield "tls", b"\0\x15\x03\x03\x00\x02\x02\x28"
 
 
+def shm_ring():
+    write, large, look, release, hand_back = b"\3\1\0", b"\3\5", b"\5", b"\6", b"\7"
+    for shape in range(3):
+        yield f"passed_on_{shape}", bytes([shape]) + (write + large + 2 * (look + release) + hand_back) * 6
+    yield "full", b"\0" + write * 6 + look + release + write
+    yield "reserve", b"\0" + write * 6 + b"\3\0\1" * 2
+    yield "released_what_was_not_written", b"\0" + write + bytes([2, 7, 1]) + write * 5
+    yield "released_less_than_before", b"\0" + write * 4 + look + release + write + bytes([2, 1, 1]) + write * 2
+    for name, lap, length in (("lap_before", 0, 0), ("lap_after", 2, 0), ("empty_chunk", 1, 0), ("largest_chunk", 1, 4),
+                              ("beyond_the_largest_chunk", 1, 5), ("longest_length", 1, 6), ("any_length", 1, 7)):
+        yield name, bytes([1, 1, lap, 1, 0x41, length]) + look + release + look
+    yield "changed_under_the_eyes", b"\1" + write + look + bytes([0, 0, 128, 64]) + b"\xff" * 64 + release + look
+    yield "counts_overwritten", b"\0" + write + bytes([0, 0, 0, 16]) + b"\xff" * 16 + write * 5
+
+
 def main():
-    for target in (frame_stream, store_requests, store_replies, environment, handshake_listener, handshake_dialler):
+    for target in (frame_stream, store_requests, store_replies, environment, handshake_listener, handshake_dialler,
+                   shm_ring):
         folder = CORPUS / target.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in target():
