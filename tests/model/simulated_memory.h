@@ -142,6 +142,9 @@ struct SimulatedMemory {
     const auto* begin = static_cast<const std::byte*>(from);
     Run::current->perform({Operation::Kind::write, 0, bytes, false, 0, {begin, begin + bytes}}, to, nullptr);
   }
+  static void write_header(PacketHeader& to, const PacketHeader& from) noexcept {
+    write(reinterpret_cast<std::byte*>(&to), &from, sizeof(from));
+  }
   static void write_inline(std::byte* to, std::span<const std::byte> from) noexcept {
     if (!from.empty()) write(to, from.data(), from.size());
   }

@@ -166,6 +166,7 @@ struct SharedMemory {
   static void write(std::byte* to, const void* from, std::size_t bytes) noexcept {
     std::memcpy(to, from, bytes);
   }
+  static void write_header(PacketHeader& to, const PacketHeader& from) noexcept;
   // At most inline_bytes. Two overlapping moves of a known size instead of a call with an unknown one.
   static void write_inline(std::byte* to, std::span<const std::byte> from) noexcept;
   static void read(void* to, const std::byte* from, std::size_t bytes) noexcept {
@@ -175,6 +176,24 @@ struct SharedMemory {
   }
 };
 static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
+
+// Field by field, and the compiler cannot put fields together: who sends has just made the header so, and a
+// load wider than those stores would wait until they have left this core's store buffer, behind the cell
+// before this.
+inline void SharedMemory::write_header(PacketHeader& to, const PacketHeader& from) noexcept {
+  const auto copy = []<typename T>(T& field, const T& value) {
+    // relaxed: as plain bytes.
+    std::atomic_ref<T>(field).store(value, std::memory_order_relaxed);
+  };
+  copy(to.kind, from.kind);
+  copy(to.type_code, from.type_code);
+  copy(to.credits, from.credits);
+  copy(to.context, from.context);
+  copy(to.tag, from.tag);
+  copy(to.payload_bytes, from.payload_bytes);
+  copy(to.id, from.id);
+  copy(to.message_bytes, from.message_bytes);
+}
 
 inline void SharedMemory::write_inline(std::byte* to, std::span<const std::byte> from) noexcept {
   const std::size_t bytes = from.size();

@@ -40,7 +40,7 @@ class BasicRingWriter {
       Memory::write_inline(cell.chunk.data(), chunk);
     else if (!write_chunk(chunk.data(), length))
       return false;
-    Memory::write(reinterpret_cast<std::byte*>(&cell.header), &header, sizeof(header));
+    Memory::write_header(cell.header, header);
     // release: whoever sees the lap sees the record (invariant 3).
     Memory::store(cell.word, pack_word(lap_, kind, length), std::memory_order_release);
     ++written_;
