@@ -17,34 +17,31 @@
 // looks full.
 //
 // Invariants:
-//  1. The writer alone writes cells and payload, the reader alone writes ReaderCounts. What one side reads of
-//  the
-//     other's is never an index: each side knows from its own counts where the next cell and chunk are.
-//  2. Record number s (from 0) lies in cell s % cells, with the lap first_lap + s / cells. Until that lap is
-//     stored there, the cell has the lap before it. (Laps wrap: only these two are ever told apart.)
-//  3. The word with the lap is stored with `release` after the record, and loaded with `acquire` before it:
-//  who
-//     sees the lap sees the whole record. Kind and length travel in the same word and are read once, with it.
-//  4. Where a chunk lies follows from the lengths of the chunks before it (place_chunk): at a multiple of 64,
-//  in
-//     one piece; what is too short for it at the end of the payload ring is skipped.
-//  5. The reader's counts only grow, and never pass what was written. They are stored with `release` after
-//  the
-//     records that they cover were read for the last time, and loaded with `acquire` before a cell or payload
-//     is written again: nothing is overwritten that may still be read.
+//  1. The writer alone writes cells and payload, the reader alone writes ReaderCounts. What one side
+//     reads of the other's is never an index: each side knows from its own counts where the next cell and
+//     chunk are.
+//  2. Record number s (from 0) lies in cell s % cells, with the lap first_lap + s / cells. Until that lap
+//     is stored there, the cell has the lap before it. (Laps wrap: only these two are ever told apart.)
+//  3. The word with the lap is stored with `release` after the record, and loaded with `acquire` before
+//     it: who sees the lap sees the whole record. Kind and length travel in the same word and are read
+//     once, with it.
+//  4. Where a chunk lies follows from the lengths of the chunks before it (place_chunk): at a multiple of
+//     64, in one piece; what is too short for it at the end of the payload ring is skipped.
+//  5. The reader's counts only grow, and never pass what was written. They are stored with `release`
+//     after the records that they cover were read for the last time, and loaded with `acquire` before a
+//     cell or payload is written again: nothing is overwritten that may still be read.
 //  6. The reader hands back (stores its counts) when a quarter of the cells or of the payload ring was
-//  released
-//     since the last time, and when its owner, who found the ring empty, calls hand_back().
-//  7. No deadlock follows from that delay. Let the writer be refused while the reader goes on: in the end the
-//     reader finds the ring empty and hands back, and then both counts equal what was written. All cells are
-//     free, more than the reserve. A chunk takes at most half of the payload ring, and what is skipped for it
-//     is shorter than it: both together are less than the whole, so that it fits wherever the ring stands.
-//  8. For records of Share::control there are reserved_cells() more than for others, and they need no payload
-//     ring: data cannot shut them out. Order is kept all the same.
-//  9. The other side may be hostile and write anything, at any time. The reader believes nothing but its own
-//  copy
-//     of word and header, and looks at no chunk that is longer than largest_chunk(); the writer checks the
-//     counts. A wrong lap, length or count ends in "broken"; no access leaves the ring.
+//     released since the last time, and when its owner, who found the ring empty, calls hand_back().
+//  7. No deadlock follows from that delay. Let the writer be refused while the reader goes on: in the end
+//     the reader finds the ring empty and hands back, and then both counts equal what was written. All
+//     cells are free, more than the reserve. A chunk takes at most half of the payload ring, and what is
+//     skipped for it is shorter than it: both together are less than the whole, so that it fits wherever
+//     the ring stands.
+//  8. For records of Share::control there are reserved_cells() more than for others, and they need no
+//     payload ring: data cannot shut them out. Order is kept all the same.
+//  9. The other side may be hostile and write anything, at any time. The reader believes nothing but its
+//     own copy of word and header, and looks at no chunk that is longer than largest_chunk(); the writer
+//     checks the counts. A wrong lap, length or count ends in "broken"; no access leaves the ring.
 namespace parley::transport::shm {
 
 // Sizes of a ring, powers of two.
