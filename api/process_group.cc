@@ -161,9 +161,9 @@ std::string ProcessGroup::describe() const {
       base::concat(world.name_of(world.rank), " of ", world.size, ", found by ", world.described);
   for (int rank = 0; rank < world.size; ++rank) {
     if (rank == world.rank) continue;
-    const auto& card = world.cards[static_cast<std::size_t>(rank)];
-    const char* link = world.on_demand ? "\n  on demand to " : "\n  link to ";
-    text += base::concat(link, world.name_of(rank), ": tcp ", card.tcp_address);
+    const std::string link = world.link_to(rank);
+    text += base::concat(link.empty() ? "\n  on demand to " : "\n  link to ", world.name_of(rank),
+                         link.empty() ? "" : ": ", link);
   }
   return text;
 }

@@ -4,7 +4,7 @@
 
 namespace parley::rendezvous {
 namespace {
-constexpr std::uint16_t card_version = 1;
+constexpr std::uint16_t card_version = 2;
 }  // namespace
 
 base::Bytes encode(const AddressCard& card) {
@@ -13,7 +13,8 @@ base::Bytes encode(const AddressCard& card) {
       .put_string(card.host)
       .put_string(card.host_id)
       .put(card.pid)
-      .put_string(card.tcp_address);
+      .put_string(card.tcp_address)
+      .put_string(card.shm_address);
   writer.put_bytes(std::as_bytes(std::span(card.cores)));
   return std::move(writer).bytes();
 }
@@ -25,9 +26,10 @@ std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
   const auto host_id = reader.get_string();
   const auto pid = reader.get<std::int64_t>();
   const auto tcp_address = reader.get_string();
+  const auto shm_address = reader.get_string();
   const auto cores = reader.get_bytes();
   if (!reader.finished() || cores->size() % sizeof(std::uint16_t) != 0) return std::nullopt;
-  AddressCard card{*host, *host_id, *pid, *tcp_address, {}};
+  AddressCard card{*host, *host_id, *pid, *tcp_address, *shm_address, {}};
   card.cores.resize(cores->size() / sizeof(std::uint16_t));
   if (!card.cores.empty()) std::memcpy(card.cores.data(), cores->data(), cores->size());
   return card;

@@ -37,6 +37,12 @@ std::vector<int> ranks_that(transport::Engine& engine, int size,
   });
 }
 
+// A dial that comes to nothing goes on by the next way.
+void fall_back(Messenger& messenger, Ladder& ladder) {
+  messenger.set_other_way(
+      [&ladder](transport::PeerId peer, std::string_view why) { return ladder.try_next(peer, why); });
+}
+
 constexpr std::chrono::milliseconds report_grace{200};
 // Reasons are long, and mostly the same.
 constexpr std::size_t most_reasons = 4;
@@ -88,13 +94,12 @@ void link_to_self(World& world) {
   });
 }
 
-void link_to_all(World& world, transport::Transport& transport, const std::vector<std::string>& addresses,
-                 base::Deadline deadline) {
+void link_to_all(World& world, base::Deadline deadline) {
   transport::Engine& engine = *world.engine;
-  engine.locked([&](Messenger&) {
+  engine.locked([&](Messenger& messenger) {
+    fall_back(messenger, world.ladder);
     for (int lower = 0; lower < world.rank; ++lower)
-      transport.connect(static_cast<transport::PeerId>(lower), addresses[static_cast<std::size_t>(lower)],
-                        deadline);
+      world.ladder.dial(static_cast<transport::PeerId>(lower), deadline);
   });
   const auto settled = [&](Messenger& messenger) {
     bool all_up = true;
@@ -117,14 +122,15 @@ void link_to_all(World& world, transport::Transport& transport, const std::vecto
   }
   if (const auto lost = ranks_that(engine, world.size, is_lost); !lost.empty())
     fail(world, lost, "lost or refused by");
-  engine.locked([&](Messenger&) { transport.stop_accepting(); });
+  engine.locked([&](Messenger&) { world.ladder.stop_accepting(); });
 }
 
-void link_on_demand(World& world, transport::Transport& transport, std::vector<std::string> addresses) {
+void link_on_demand(World& world) {
   world.on_demand = true;
   world.engine->locked([&](Messenger& messenger) {
-    messenger.connect_on_demand([&transport, addresses = std::move(addresses)](transport::PeerId peer) {
-      transport.connect(peer, addresses[peer], base::Deadline::after(dial_patience));
+    fall_back(messenger, world.ladder);
+    messenger.connect_on_demand([&ladder = world.ladder](transport::PeerId peer) {
+      ladder.dial(peer, base::Deadline::after(dial_patience));
     });
   });
 }

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "api/wireup/world.h"
 #include "transport/base/deadline.h"
 
@@ -11,13 +8,12 @@ namespace parley::wireup {
 // Gives the world's engine a link from its rank to itself.
 void link_to_self(World& world);
 
-// Dials all lower ranks under `addresses` (by rank), is dialled by the higher ones, and returns when every
-// link is up; so no two ranks dial each other. Names who is missing every 10 s. Throws InitError.
-void link_to_all(World& world, transport::Transport& transport, const std::vector<std::string>& addresses,
-                 base::Deadline deadline);
+// Dials all lower ranks by the world's ladder, is dialled by the higher ones, and returns when every link is
+// up; so no two ranks dial each other. Names who is missing every 10 s. Throws InitError.
+void link_to_all(World& world, base::Deadline deadline);
 
 // Links to another rank when the first operation needs it, and accepts those who dial, for as long as the
 // world lasts.
-void link_on_demand(World& world, transport::Transport& transport, std::vector<std::string> addresses);
+void link_on_demand(World& world);
 
 }  // namespace parley::wireup

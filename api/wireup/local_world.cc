@@ -40,7 +40,8 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
 
 void link_local_rank(LocalRank& rank, const std::vector<std::string>& addresses, base::Deadline deadline) {
   link_to_self(*rank.world);
-  link_to_all(*rank.world, *rank.transport, addresses, deadline);
+  rank.world->ladder.add(*rank.transport, addresses);
+  link_to_all(*rank.world, deadline);
 }
 
 }  // namespace parley::wireup

@@ -10,11 +10,13 @@
 #include "api/wireup/links.h"
 #include "api/wireup/reachability.h"
 #include "api/wireup/roll_call.h"
+#include "api/wireup/transport_choice.h"
 #include "rendezvous/prefix_store.h"
 #include "rendezvous/private_file.h"
 #include "transport/base/env.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
+#include "transport/shm/shm_transport.h"
 #include "transport/socket/own_address.h"
 #include "transport/socket/secret.h"
 #include "transport/tcp/tcp_transport.h"
@@ -127,6 +129,42 @@ void require_reachable(const World& world) {
   throw InitError(hidden->text, details);
 }
 
+// The transports that this rank offers; null: not chosen, or not to be had.
+struct Ways {
+  transport::Transport* shm = nullptr;
+  transport::Transport* tcp = nullptr;
+};
+
+Ways open_ways(World& world, transport::TcpOptions tcp) {
+  const TransportChoice choice = chosen_transports();
+  Ways ways;
+  transport::Engine& engine = *world.engine;
+  if (choice.shm) try {
+      const transport::shm::Self self{.number = tcp.self, .job = tcp.credentials.job};
+      ways.shm = &engine.add(std::make_unique<transport::ShmTransport>(engine.reactor(), self));
+    } catch (const std::system_error& error) {
+      const auto text = base::concat("no memory can be shared between processes: ", error.what());
+      if (!choice.tcp)
+        throw SystemError(base::concat(text, "; PARLEY_TRANSPORTS=", *base::env_string("PARLEY_TRANSPORTS"),
+                                       " allows nothing else"));
+      PARLEY_LOG(info, "shm", text);
+    }
+  if (choice.tcp)
+    ways.tcp = &engine.add(std::make_unique<transport::TcpTransport>(engine.reactor(), std::move(tcp)));
+  return ways;
+}
+
+void make_ladder(World& world, const Ways& ways) {
+  std::vector<std::string> shm, tcp;
+  const auto& own = world.cards[static_cast<std::size_t>(world.rank)];
+  for (const auto& card : world.cards) {
+    shm.push_back(card.shm_address);
+    tcp.push_back(socket::with_own_scope(card.tcp_address, own.tcp_address));
+  }
+  if (ways.shm != nullptr) world.ladder.add(*ways.shm, std::move(shm));
+  if (ways.tcp != nullptr) world.ladder.add(*ways.tcp, std::move(tcp));
+}
+
 std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline deadline) {
   auto world = std::make_unique<World>();
   world->rank = options.place.rank;
@@ -150,9 +188,9 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->has_claim = true;
   tcp.credentials.job = roll_call.agree_on_job();
   world->last_word_prefix = roll_call.key("left/");
-  auto& transport =
-      world->engine->add(std::make_unique<transport::TcpTransport>(world->engine->reactor(), std::move(tcp)));
-  card.tcp_address = transport.address();
+  const Ways ways = open_ways(*world, std::move(tcp));
+  if (ways.shm != nullptr) card.shm_address = ways.shm->address();
+  if (ways.tcp != nullptr) card.tcp_address = ways.tcp->address();
   const bool serves = options.store == nullptr && options.place.serves_store;
   world->cards =
       roll_call.exchange(card, serves ? advice_on_missing(options.place.store_host, "MASTER_ADDR") : "");
@@ -161,13 +199,11 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->local_rank = choose_local_rank(options.place, world->cards);
   const Neighbours neighbours = neighbours_of(card, world->cards);
   world->engine->set_core_per_rank(neighbours.ranks <= neighbours.cores.size());
-  std::vector<std::string> addresses;
-  for (const auto& other : world->cards)
-    addresses.push_back(socket::with_own_scope(other.tcp_address, card.tcp_address));
+  make_ladder(*world, ways);
   if (world->size <= full_mesh_limit())
-    link_to_all(*world, transport, addresses, deadline);
+    link_to_all(*world, deadline);
   else
-    link_on_demand(*world, transport, std::move(addresses));
+    link_on_demand(*world);
   world->complete = true;
   world->engine->locked([&](transport::Messenger& messenger) {
     for (int rank = 0; rank < world->size; ++rank)

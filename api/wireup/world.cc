@@ -24,8 +24,21 @@ void give_up_claim(const World& world) noexcept {
 
 World::World() = default;
 
+std::string World::link_to(int other) const {
+  const auto number = static_cast<std::uint32_t>(other);
+  return engine->inspect([&](const transport::Messenger& messenger) -> std::string {
+    const transport::Endpoint* link = messenger.peer(number).endpoint;
+    if (link == nullptr) return {};
+    std::string text(link->transport);
+    if (text == "tcp") text += ' ' + cards[number].tcp_address;
+    const std::string& obstacles = ladder.obstacles(number);
+    return obstacles.empty() ? text : base::concat(text, " (", obstacles, ')');
+  });
+}
+
 rendezvous::AddressCard own_card() {
-  return {base::host_name(), base::host_id(), static_cast<std::int64_t>(getpid()), {}, base::usable_cores()};
+  return {base::host_name(),   base::host_id(), static_cast<std::int64_t>(getpid()), {}, {},
+          base::usable_cores()};
 }
 
 World::~World() {

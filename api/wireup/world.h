@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "api/wireup/ladder.h"
 #include "rendezvous/address_card.h"
 #include "transport/engine/engine.h"
 #include "transport/inproc/inproc_hub.h"
@@ -36,6 +37,10 @@ struct World {
   // "rank 2 (node-b, pid 4711)".
   [[nodiscard]] std::string name_of(int rank) const;
 
+  // What carries messages to a rank, and why nothing better, if this side knows: "shm", "tcp 10.0.0.1:4242
+  // (no shm: it is on another host)". Empty while there is no link.
+  [[nodiscard]] std::string link_to(int other) const;
+
   int rank = 0;
   int size = 1;
   int local_rank = 0;                          // among the ranks of this host
@@ -50,6 +55,7 @@ struct World {
   std::shared_ptr<Store> store;  // null in a world of one that was not given any
   std::unique_ptr<TcpStoreServer> store_server;
   // Of the link to oneself, and of a world of threads. They outlive the engine.
+  Ladder ladder;
   std::unique_ptr<transport::InprocHub> self_hub;
   std::shared_ptr<transport::InprocHub> local_hub;
   transport::SelfMover self_mover;

@@ -1,12 +1,13 @@
 # parley_test(unit_tcp SOURCES a_test.cc [MODULES transport/tcp ...] [LINK extra::lib] [LABELS unit] [TIMEOUT 60]
-#             [PROCESSORS 2] [ARGS ...] [RUN_SERIAL])
+#             [PROCESSORS 2] [ARGS ...] [TRANSPORTS shm] [RUN_SERIAL])
 # One GoogleTest program, one CTest entry per program. MODULES names the module folders whose objects are linked;
 # without it the whole library is. TIMEOUT is in seconds, for the release preset. PROCESSORS is how many busy
-# processes or threads the test keeps, so that CTest does not run others beside it.
+# processes or threads the test keeps, so that CTest does not run others beside it. For each of TRANSPORTS there is
+# one CTest entry more, NAME_TRANSPORT, which runs the same program with PARLEY_TRANSPORTS set to it.
 set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
 
 function(parley_test name)
-  cmake_parse_arguments(arg "RUN_SERIAL" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "RUN_SERIAL" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS;TRANSPORTS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -31,6 +32,12 @@ function(parley_test name)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
-  set_tests_properties(${name} PROPERTIES
+  set(entries ${name})
+  foreach(transport IN LISTS arg_TRANSPORTS)
+    add_test(NAME ${name}_${transport} COMMAND ${name} ${arg_ARGS})
+    set_tests_properties(${name}_${transport} PROPERTIES ENVIRONMENT PARLEY_TRANSPORTS=${transport})
+    list(APPEND entries ${name}_${transport})
+  endforeach()
+  set_tests_properties(${entries} PROPERTIES
     TIMEOUT ${timeout} LABELS "${arg_LABELS}" PROCESSORS ${arg_PROCESSORS} RUN_SERIAL ${arg_RUN_SERIAL})
 endfunction()

@@ -38,6 +38,8 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_HOST", "address or name of this host to listen on and to advertise"},
     KnownVariable{"PARLEY_FULL_MESH_LIMIT",
                   "largest world whose ranks are all linked at the start; default 32"},
+    KnownVariable{"PARLEY_TRANSPORTS",
+                  "what may link two processes: tcp, shm, or ^tcp for all but this one; default tcp"},
     KnownVariable{"PARLEY_SOCKET_IFNAME", "interfaces or networks to choose that address from"},
     KnownVariable{"PARLEY_PORT_RANGE", "ports to listen on where any will do: 5000-5099"},
     KnownVariable{"PARLEY_EAGER_LIMIT",

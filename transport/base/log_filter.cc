@@ -6,7 +6,7 @@
 namespace parley::base {
 namespace {
 
-constexpr std::array<std::string_view, 6> known = {"engine", "env", "init", "p2p", "socket", "store"};
+constexpr std::array<std::string_view, 7> known = {"engine", "env", "init", "p2p", "shm", "socket", "store"};
 constexpr std::string_view every = "all";
 
 bool contains(const std::vector<std::string>& names, std::string_view name) noexcept {

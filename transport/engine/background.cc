@@ -94,6 +94,8 @@ void Engine::look_in(std::uint64_t& seen_polls) noexcept {
   const bool callers_look = polling_ || asleep_ || std::exchange(seen_polls, polls_) != polls_;
   if (!callers_look) {
     tick(Clock::now());
+    // As after a sleep: what a transport asks for at every so many looks only is due now, too.
+    for (auto& transport : transports_) transport->arm();
     if (poll_once(nullptr) != 0) announce_events();
     // Somebody dials us, and waits for the next step of the handshake.
     if (reactor_is_busy(Clock::now())) background_.store(Background::watching, std::memory_order_relaxed);

@@ -82,6 +82,7 @@ std::size_t InprocTransport::progress(Endpoint* awaited) noexcept {
 void InprocTransport::link_up(std::unique_ptr<InprocEndpoint> endpoint, bool dialled) noexcept {
   InprocEndpoint& link = *endpoint;
   link.dialled = dialled;
+  link.transport = name();
   links_.push_back(std::move(endpoint));
   sink_->on_link(link.peer(), link);
 }

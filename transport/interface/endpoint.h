@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
 #include "transport/base/memory_ref.h"
 #include "transport/base/status.h"
@@ -51,8 +52,9 @@ class Endpoint {
   // on_closed() follows from the next progress().
   virtual void close() noexcept = 0;
 
-  void* user = nullptr;  // the sink's own record of this peer: no look-up per packet
-  bool dialled = false;  // this side called connect(); set before on_link()
+  void* user = nullptr;        // the sink's own record of this peer: no look-up per packet
+  bool dialled = false;        // this side called connect(); set before on_link()
+  std::string_view transport;  // Transport::name(), for people; set before on_link()
 };
 
 }  // namespace parley::transport

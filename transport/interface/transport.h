@@ -41,7 +41,8 @@ class Transport {
   // Whether packets that were taken wait in this process for progress() to move them on.
   [[nodiscard]] virtual bool unsent() const noexcept = 0;
 
-  // Before a sleep: makes sure that the reactor or the doorbell wakes for the next event. False: something is
+  // Before a sleep, or a look as rare as one: makes sure that the reactor or the doorbell wakes for the next
+  // event, and that the next progress() asks for everything. False: something is
   // pending already, do not sleep.
   virtual bool arm() noexcept = 0;
 

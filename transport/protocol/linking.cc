@@ -149,6 +149,7 @@ void Messenger::on_unreachable(PeerId number, Status status, std::string_view wh
   if (number >= peers_.size()) return;
   Peer& peer = *peers_[number];
   if (peer.state != PeerState::expected) return;
+  if (other_way_ != nullptr && !leaving_ && other_way_(number, why)) return;
   unreachable_[number] = why;
   const bool is_over = leaving_ || status.code() == Code::refused || number == options_.self;
   if (connect_ == nullptr || is_over) return fail_peer(peer, status, number);

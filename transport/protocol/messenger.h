@@ -89,6 +89,11 @@ class Messenger final : public PacketSink {
   // an abort. Whoever is dialled at the same time by the peer gets one link all the same.
   void connect_on_demand(std::function<void(PeerId)> connect) { connect_ = std::move(connect); }
 
+  // Has `other_way` asked when a dial has come to nothing, and why; true: it has begun another one.
+  void set_other_way(std::function<bool(PeerId, std::string_view)> other_way) {
+    other_way_ = std::move(other_way);
+  }
+
   Posted send(const SendSpec& spec) noexcept;
   Posted receive(const ReceiveSpec& spec) noexcept;
 
@@ -279,6 +284,7 @@ class Messenger final : public PacketSink {
   Matcher matcher_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::function<void(PeerId)> connect_;  // empty: links come by themselves
+  std::function<bool(PeerId, std::string_view)> other_way_;
   std::vector<std::string> unreachable_;
 
   base::SlabPool<Request> requests_;

@@ -48,6 +48,13 @@ class BasicRingWriter {
     return true;
   }
 
+  // Whether try_write() would take the largest chunk now. False for a broken ring.
+  [[nodiscard]] bool has_room() noexcept {
+    const ChunkPlace place = place_chunk(position_, largest_chunk(), payload_bytes_);
+    if (written_ >= limit(Share::data) || place.end - released_bytes_ > payload_bytes_) refresh();
+    return written_ < limit(Share::data) && place.end - released_bytes_ <= payload_bytes_;
+  }
+
   [[nodiscard]] std::uint32_t largest_chunk() const noexcept {
     return shm::largest_chunk({mask_ + 1, payload_bytes_});
   }

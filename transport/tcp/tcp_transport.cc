@@ -187,6 +187,7 @@ void TcpTransport::admit(PeerId peer, socket::Connection connection, bool dialle
   try {
     auto link = std::make_unique<TcpLink>(std::move(connection), *sink_, unsent_);
     link->dialled = dialled;
+    link->transport = name();
     watch(*link, EPOLLIN);
     if (link->watched_events == 0) return turn_down({Code::exhausted, errno}, "epoll_ctl failed");
     links_.push_back(std::move(link));

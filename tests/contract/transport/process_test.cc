@@ -1,5 +1,6 @@
 // The transports of the suite that can live in processes of their own.
 #include "tests/contract/transport/process/process_world.h"
+#include "tests/contract/transport/shm_world.h"
 #include "tests/contract/transport/tcp_world.h"
 #include "tests/contract/transport/transport_contract.h"
 
@@ -10,6 +11,9 @@ INSTANTIATE_TEST_SUITE_P(TcpProcesses, TransportContract,
                          testing::ValuesIn(both_drives_of_processes("Tcp", make_tcp)), case_name);
 INSTANTIATE_TEST_SUITE_P(TlsProcesses, TransportContract,
                          testing::ValuesIn(if_tls(both_drives_of_processes("Tls", make_tls))), case_name);
+
+INSTANTIATE_TEST_SUITE_P(ShmProcesses, TransportContract,
+                         testing::ValuesIn(both_drives_of_processes("Shm", make_shm)), case_name);
 
 }  // namespace
 }  // namespace parley::transport::contract

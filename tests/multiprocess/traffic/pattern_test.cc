@@ -118,7 +118,10 @@ TEST(Pattern, WhatWasSentBeforeLeavingArrives) {
     }
     // No call but send(), which does not read; more than a few thousand would wait for credit.
     *started = true;
-    for (int i = 0; i < 3000 && !*left; ++i) world.send(i, 0, {.tag = 5});
+    try {
+      for (int i = 0; i < 3000 && !*left; ++i) world.send(i, 0, {.tag = 5});
+    } catch (const PeerLeftError&) {  // a send that found no room has read that it leaves
+    }
     Bytes in(bytes);
     for (std::uint64_t i = 0; i < messages; ++i) {
       const RecvStatus status = world.recv(Tensor::bytes(in.data(), bytes), 0);

@@ -10,7 +10,12 @@ using rendezvous::AddressCard;
 using ::testing::HasSubstr;
 
 AddressCard card(const std::string& host, const std::string& address) {
-  return {.host = host, .host_id = host + "-id", .pid = 7, .tcp_address = address, .cores = {}};
+  return {.host = host,
+          .host_id = host + "-id",
+          .pid = 7,
+          .tcp_address = address,
+          .shm_address = {},
+          .cores = {}};
 }
 
 TEST(Reachability, LoopbackIsFineOnOneHost) {

@@ -5,7 +5,7 @@
 namespace parley::rendezvous {
 namespace {
 
-const AddressCard card{"node-a", "boot/net:4", 4711, "127.0.0.1:4242", {0, 1, 130}};
+const AddressCard card{"node-a", "boot/net:4", 4711, "127.0.0.1:4242", "boot/net:4/0af3", {0, 1, 130}};
 
 TEST(AddressCard, ComesBackAsItWas) {
   const auto back = decode_card(encode(card));
@@ -14,6 +14,7 @@ TEST(AddressCard, ComesBackAsItWas) {
   EXPECT_EQ(back->host_id, card.host_id);
   EXPECT_EQ(back->pid, card.pid);
   EXPECT_EQ(back->tcp_address, card.tcp_address);
+  EXPECT_EQ(back->shm_address, card.shm_address);
   EXPECT_EQ(back->cores, card.cores);
 }
 

@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "tests/unit/shm_ring/ring.h"
+#include "tests/unit/shm/ring.h"
 #include "transport/base/deadline.h"
 
 namespace parley::transport::shm {

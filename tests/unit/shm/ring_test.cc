@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tests/unit/shm_ring/ring.h"
+#include "tests/unit/shm/ring.h"
 
 namespace parley::transport::shm {
 namespace {

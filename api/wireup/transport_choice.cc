@@ -1,0 +1,42 @@
+#include "api/wireup/transport_choice.h"
+
+#include <parley/error.h>
+
+#include "transport/base/env.h"
+#include "transport/base/log.h"
+
+namespace parley::wireup {
+namespace {
+
+bool* find(TransportChoice& choice, std::string_view name) {
+  if (name == "shm") return &choice.shm;
+  return name == "tcp" ? &choice.tcp : nullptr;
+}
+
+}  // namespace
+
+TransportChoice parse_transports(std::string_view text) {
+  TransportChoice named, excluded;
+  const auto fail = [&](std::string_view why) {
+    throw UsageError(base::concat("PARLEY_TRANSPORTS=", text, ": ", why));
+  };
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::string_view entry = text.substr(begin, text.find(',', begin) - begin);
+    begin += entry.size() + 1;
+    const bool is_excluded = entry.starts_with('^');
+    bool* place = find(is_excluded ? excluded : named, entry.substr(is_excluded ? 1 : 0));
+    if (place == nullptr) fail(base::concat("'", entry, "' is no transport; there are shm and tcp"));
+    *place = true;
+  }
+  const bool is_open = !named.shm && !named.tcp;
+  const TransportChoice choice{.shm = (is_open || named.shm) && !excluded.shm,
+                               .tcp = (is_open || named.tcp) && !excluded.tcp};
+  if (!choice.shm && !choice.tcp) fail("no transport is left");
+  return choice;
+}
+
+TransportChoice chosen_transports() {
+  return parse_transports(base::env_string("PARLEY_TRANSPORTS").value_or("tcp"));
+}
+
+}  // namespace parley::wireup

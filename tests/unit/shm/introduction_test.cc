@@ -1,0 +1,188 @@
+#include "transport/shm/introduction.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport/base/epoll.h"
+
+namespace parley::transport::shm {
+namespace {
+
+using base::Code;
+using base::Deadline;
+using base::Status;
+using base::UniqueFd;
+
+Deadline patience() {
+  return Deadline::after(std::chrono::seconds(60));
+}
+
+struct Side {
+  explicit Side(PeerId number, std::byte job = std::byte{1}) : self{.number = number, .job = {}} {
+    self.job[0] = job;
+  }
+  Self self;
+  OwnBell bell = OwnBell::create().value();
+};
+
+struct Outcome {
+  Status dialler, listener;
+  std::string dialler_why, listener_why;
+  Acquaintance dialled, answered;
+};
+
+// Lets both go on until neither can.
+Outcome introduce(Side& a, Side& b, PeerId wanted) {
+  LocalListener listener = LocalListener::open().value();
+  auto dial = Introduction::dial(a.self, a.bell, wanted, listener.name(), patience());
+  Outcome outcome;
+  EXPECT_EQ(dial.step().code(), Code::again);
+  auto answer = Introduction::answer(b.self, b.bell, listener.accept(), patience());
+  outcome.listener = answer.step();
+  outcome.listener_why = answer.why();
+  if (outcome.listener.ok()) outcome.answered = answer.take_acquaintance();
+  outcome.dialler = dial.step();
+  outcome.dialler_why = dial.why();
+  if (outcome.dialler.ok()) outcome.dialled = dial.take_acquaintance();
+  return outcome;
+}
+
+TEST(Introduction, TwoOfOneJobShareTheirRingsAndBells) {
+  Side a(7), b(4);
+  const Outcome met = introduce(a, b, 4);
+  ASSERT_TRUE(met.dialler.ok() && met.listener.ok()) << met.dialler_why << met.listener_why;
+  EXPECT_EQ(met.dialled.peer, 4U);
+  EXPECT_EQ(met.answered.peer, 7U);
+  met.dialled.out.data()[100] = std::byte{42};
+  EXPECT_EQ(met.answered.in.data()[100], std::byte{42});
+  met.answered.out.data()[200] = std::byte{43};
+  EXPECT_EQ(met.dialled.in.data()[200], std::byte{43});
+  EXPECT_EQ(met.dialled.in_shape, met.answered.out_shape);
+}
+
+TEST(Introduction, AnotherJobIsRefusedAndToldSo) {
+  Side a(7, std::byte{1}), b(4, std::byte{2});
+  const Outcome met = introduce(a, b, 4);
+  EXPECT_EQ(met.listener.code(), Code::refused);
+  EXPECT_EQ(met.dialler.code(), Code::refused);
+  EXPECT_EQ(met.dialler_why, "the address is that of another job");
+}
+
+TEST(Introduction, AnotherProcessIsRefusedAndToldSo) {
+  Side a(7), b(4);
+  const Outcome met = introduce(a, b, 5);
+  EXPECT_EQ(met.listener.code(), Code::refused);
+  EXPECT_EQ(met.dialler.code(), Code::refused);
+  EXPECT_EQ(met.dialler_why, "the address is that of another process");
+}
+
+TEST(Introduction, NobodyThereIsTold) {
+  Side a(7);
+  std::string name;
+  { name = LocalListener::open().value().name(); }
+  auto dial = Introduction::dial(a.self, a.bell, 4, name, patience());
+  EXPECT_TRUE(dial.step().failed());
+  EXPECT_FALSE(dial.why().empty());
+}
+
+TEST(Introduction, SilenceEndsAtTheDeadline) {
+  Side a(7);
+  LocalListener listener = LocalListener::open().value();
+  auto dial =
+      Introduction::dial(a.self, a.bell, 4, listener.name(), Deadline::after(std::chrono::seconds(0)));
+  EXPECT_EQ(dial.step().code(), Code::timed_out);
+  auto answer =
+      Introduction::answer(a.self, a.bell, listener.accept(), Deadline::after(std::chrono::seconds(0)));
+  // The dialler has said who it is; what it may not do is wait for an answer for ever.
+  EXPECT_EQ(answer.step().code(), Code::refused);
+  auto silent = connect_locally(listener.name());
+  ASSERT_TRUE(silent);
+  auto other =
+      Introduction::answer(a.self, a.bell, listener.accept(), Deadline::after(std::chrono::seconds(0)));
+  EXPECT_EQ(other.step().code(), Code::timed_out);
+}
+
+// The message as transport/shm/README.md has it.
+struct Forged {
+  std::array<char, 8> magic{'\x89', 'P', 'A', 'R', 'L', 'E', 'Y', 'S'};
+  std::uint16_t version = 1;
+  std::uint8_t refusal = 0;
+  std::uint8_t with_membarrier = 0;
+  std::uint32_t from = 7;
+  std::uint32_t to = 4;
+  std::array<std::uint8_t, 16> job{1};
+  std::uint32_t cells = 64;
+  std::uint32_t payload_bytes = 4096;
+};
+static_assert(sizeof(Forged) == 44);
+
+// What comes of it at process 4.
+Status answer_to(const Forged& message, const std::vector<int>& descriptors, std::string& why) {
+  Side b(4);
+  LocalListener listener = LocalListener::open().value();
+  const UniqueFd forger = connect_locally(listener.name()).value();
+  EXPECT_TRUE(send_message(forger, std::as_bytes(std::span(&message, 1)), descriptors).ok());
+  auto answer = Introduction::answer(b.self, b.bell, listener.accept(), patience());
+  const Status status = answer.step();
+  why = answer.why();
+  return status;
+}
+
+class ForgedIntroduction : public testing::Test {
+ protected:
+  Segment ring_ = Segment::create(ring_bytes({.cells = 64, .payload_bytes = 4096})).value();
+  OwnBell bell_ = OwnBell::create().value();
+  std::vector<int> descriptors_{ring_.fd(), bell_.page(), bell_.event()};
+  std::string why_;
+};
+
+TEST_F(ForgedIntroduction, ARightOneIsAccepted) {
+  EXPECT_TRUE(answer_to({}, descriptors_, why_).ok()) << why_;
+}
+
+TEST_F(ForgedIntroduction, AnotherProtocolOrVersionIsRefused) {
+  Forged message;
+  message.magic[7] = 'X';
+  EXPECT_EQ(answer_to(message, descriptors_, why_).code(), Code::protocol_violation);
+  message = {};
+  message.version = 2;
+  EXPECT_EQ(answer_to(message, descriptors_, why_).code(), Code::refused);
+  EXPECT_EQ(why_, "the other process uses another release of Parley");
+}
+
+TEST_F(ForgedIntroduction, ImpossibleShapesAreRefused) {
+  for (const auto& [cells, bytes] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
+           {0, 4096}, {63, 4096}, {64, 0}, {64, 4097}, {1U << 31, 4096}, {64, 1U << 31}, {~0U, ~0U}}) {
+    Forged message;
+    message.cells = cells;
+    message.payload_bytes = bytes;
+    EXPECT_EQ(answer_to(message, descriptors_, why_).code(), Code::protocol_violation)
+        << cells << ' ' << bytes;
+  }
+}
+
+TEST_F(ForgedIntroduction, ARingThatIsTooShortIsRefused) {
+  Forged message;
+  message.payload_bytes = 1U << 20;
+  EXPECT_TRUE(answer_to(message, descriptors_, why_).failed());
+}
+
+TEST_F(ForgedIntroduction, MissingOrWrongDescriptorsAreRefused) {
+  const UniqueFd event = base::make_event_fd();
+  for (const auto& descriptors : std::vector<std::vector<int>>{{},
+                                                               {ring_.fd()},
+                                                               {ring_.fd(), bell_.page()},
+                                                               {event.get(), bell_.page(), bell_.event()},
+                                                               {ring_.fd(), event.get(), bell_.event()},
+                                                               {ring_.fd(), bell_.page(), bell_.page()}})
+    EXPECT_TRUE(answer_to({}, descriptors, why_).failed()) << descriptors.size();
+}
+
+}  // namespace
+}  // namespace parley::transport::shm

@@ -1,0 +1,183 @@
+#include "transport/shm/introduction.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "transport/base/log.h"
+
+namespace parley::transport::shm {
+
+using base::Code;
+using base::Status;
+
+namespace {
+
+constexpr std::array<char, 8> magic{'\x89', 'P', 'A', 'R', 'L', 'E', 'Y', 'S'};
+constexpr std::uint16_t version = 1;
+
+// On the wire.
+enum Reason : std::uint8_t {
+  none = 0,
+  other_version = 1,
+  other_process = 2,
+  other_job = 3,
+  no_memory = 4,
+};
+
+std::string words_for(std::uint8_t reason) {
+  switch (reason) {
+    case other_version: return "the other process uses another release of Parley";
+    case other_process: return "the address is that of another process";
+    case other_job: return "the address is that of another job";
+    case no_memory: return "the other process is short of memory or descriptors";
+    default: return "the other process refuses, for no reason that we know";
+  }
+}
+
+constexpr std::size_t ring_place = 0, bell_page_place = 1, bell_event_place = 2, handed_over = 3;
+
+}  // namespace
+
+struct Introduction::Message {
+  std::array<char, 8> magic{};
+  std::uint16_t version = 0;
+  std::uint8_t refusal = 0;
+  std::uint8_t with_membarrier = 0;  // how the bell's owner goes to sleep
+  PeerId from = 0;
+  PeerId to = 0;
+  socket::JobId job{};
+  RingShape shape{};
+};
+
+Introduction Introduction::dial(const Self& self, const OwnBell& own_bell, PeerId peer, std::string name,
+                                base::Deadline deadline) {
+  Introduction made(self, own_bell, deadline);
+  made.is_dial_ = true;
+  made.state_ = State::connecting;
+  made.name_ = std::move(name);
+  made.acquaintance_.peer = peer;
+  return made;
+}
+
+Introduction Introduction::answer(const Self& self, const OwnBell& own_bell, base::UniqueFd socket,
+                                  base::Deadline deadline) {
+  Introduction made(self, own_bell, deadline);
+  made.acquaintance_.socket = std::move(socket);
+  return made;
+}
+
+Status Introduction::fail(Status status, std::string why) {
+  why_ = std::move(why);
+  return status;
+}
+
+Status Introduction::step() {
+  Status status = Code::again;
+  if (state_ == State::connecting) status = connect();
+  if (state_ == State::listening) status = listen();
+  if (status.code() == Code::again && deadline_.expired())
+    return fail(Code::timed_out, is_dial_ ? "no answer on its local socket" : "it has not introduced itself");
+  return status;
+}
+
+Status Introduction::connect() {
+  auto connected = connect_locally(name_);
+  if (!connected) return fail(connected.failure().status, connected.failure().message);
+  acquaintance_.socket = std::move(connected).value();
+  if (const Status status = look_at_partner(); !status.ok()) return status;
+  if (const Status status = introduce_ourselves(); !status.ok()) return status;
+  state_ = State::listening;
+  return Code::again;
+}
+
+Status Introduction::look_at_partner() {
+  auto partner = partner_of(acquaintance_.socket);
+  if (!partner) return fail(partner.failure().status, partner.failure().message);
+  if (partner.value().user != ::geteuid())
+    return fail(Code::refused,
+                base::concat("its process is one of user ", partner.value().user, ", ours of ", ::geteuid()));
+  acquaintance_.end_of_life = std::move(partner.value().end_of_life);
+  return {};
+}
+
+Status Introduction::introduce_ourselves() {
+  auto ring = Segment::create(ring_bytes(self_.shape));
+  if (!ring) return fail(ring.failure().status, ring.failure().message);
+  Message message;
+  message.magic = magic;
+  message.version = version;
+  message.with_membarrier = own_bell_->with_membarrier() ? 1 : 0;
+  message.from = self_.number;
+  message.to = acquaintance_.peer;
+  message.job = self_.job;
+  message.shape = self_.shape;
+  const std::array<int, handed_over> descriptors{ring.value().fd(), own_bell_->page(), own_bell_->event()};
+  const Status sent = send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)), descriptors);
+  // A message this small has room in a socket that has carried none.
+  if (!sent.ok())
+    return fail(sent.code() == Code::again ? Status(Code::io_error) : sent, "cannot be told of us");
+  ring.value().close_fd();
+  acquaintance_.out = std::move(ring).value();
+  acquaintance_.out_shape = self_.shape;
+  return {};
+}
+
+Status Introduction::refuse(std::uint8_t reason) {
+  Message message;
+  message.magic = magic;
+  message.version = version;
+  message.refusal = reason;
+  (void)send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)), {});
+  return Code::refused;
+}
+
+std::uint8_t Introduction::judge(const Message& message) const noexcept {
+  if (message.version != version) return other_version;
+  if (message.job != self_.job) return other_job;
+  const bool is_partner = !is_dial_ || message.from == acquaintance_.peer;
+  return is_partner && message.to == self_.number ? none : other_process;
+}
+
+Status Introduction::listen() {
+  Message message;
+  HandedOver descriptors;
+  const Status got =
+      receive_message(acquaintance_.socket, std::as_writable_bytes(std::span(&message, 1)), descriptors);
+  if (got.code() == Code::again) return got;
+  if (!got.ok()) return fail(got, "the other process has hung up");
+  if (message.magic != magic)
+    return fail(Code::protocol_violation, "the other side does not speak our protocol");
+  if (message.refusal != none) return fail(Code::refused, words_for(message.refusal));
+  if (!is_dial_) {
+    if (const Status status = look_at_partner(); !status.ok()) return status;
+    acquaintance_.peer = message.from;
+  }
+  if (const std::uint8_t reason = judge(message); reason != none) {
+    why_ = words_for(reason);
+    return is_dial_ ? Status(Code::refused) : refuse(reason);
+  }
+  if (const Status status = accept(message, descriptors); !status.ok()) return status;
+  return is_dial_ ? Status() : introduce_ourselves();
+}
+
+Status Introduction::accept(const Message& message, HandedOver& descriptors) {
+  if (!is_valid(message.shape)) return fail(Code::protocol_violation, "its ring has an impossible shape");
+  auto ring = Segment::attach(std::move(descriptors[ring_place]), ring_bytes(message.shape));
+  if (!ring) return fail(ring.failure().status, ring.failure().message);
+  const bool needs_fence = message.with_membarrier != 1 || !can_membarrier();
+  auto bell = PeerBell::attach(std::move(descriptors[bell_page_place]),
+                               std::move(descriptors[bell_event_place]), needs_fence);
+  if (!bell) return fail(bell.failure().status, bell.failure().message);
+  ring.value().close_fd();
+  acquaintance_.in = std::move(ring).value();
+  acquaintance_.in_shape = message.shape;
+  acquaintance_.bell = std::move(bell).value();
+  return {};
+}
+
+}  // namespace parley::transport::shm

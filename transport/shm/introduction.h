@@ -1,0 +1,89 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "transport/base/deadline.h"
+#include "transport/interface/sink.h"
+#include "transport/shm/bell.h"
+#include "transport/shm/local_socket.h"
+#include "transport/shm/ring_layout.h"
+#include "transport/shm/segment.h"
+#include "transport/socket/identity.h"
+
+namespace parley::transport::shm {
+
+inline constexpr RingShape default_ring{.cells = 64, .payload_bytes = 32 << 10};
+
+// What a process says of itself, the same to everybody.
+struct Self {
+  PeerId number = 0;
+  socket::JobId job{};
+  RingShape shape = default_ring;  // of the rings that it writes
+};
+
+// All that a link needs, once two processes have introduced themselves.
+struct Acquaintance {
+  PeerId peer = 0;
+  base::UniqueFd socket;       // ends when the peer does
+  base::UniqueFd end_of_life;  // readable when its process has ended; may be none
+  Segment out;
+  Segment in;
+  RingShape out_shape;
+  RingShape in_shape;
+  PeerBell bell;
+};
+
+// How two processes of a host come to know each other: each sends one message, with its ring and its bell.
+// The dialler speaks first. The kernel vouches for the user on the other side, who must be ours; number and
+// job are taken on trust, for a user's processes can do anything to each other. Thread-safety: none.
+class Introduction {
+ public:
+  // `own_bell` outlives this object.
+  static Introduction dial(const Self& self, const OwnBell& own_bell, PeerId peer, std::string name,
+                           base::Deadline deadline);
+  static Introduction answer(const Self& self, const OwnBell& own_bell, base::UniqueFd socket,
+                             base::Deadline deadline);
+
+  // Goes as far as it can without waiting. `again`: not at its end; ok: acquaintance() is complete; else it
+  // has failed, and why() says so in words.
+  base::Status step();
+
+  [[nodiscard]] bool is_dial() const noexcept { return is_dial_; }
+  [[nodiscard]] PeerId peer() const noexcept { return acquaintance_.peer; }
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  // To wait on; -1 before there is a connection.
+  [[nodiscard]] int descriptor() const noexcept { return acquaintance_.socket.get(); }
+  // REQUIRES: step() has answered ok. Afterwards this object is of no use.
+  [[nodiscard]] Acquaintance take_acquaintance() noexcept { return std::move(acquaintance_); }
+
+ private:
+  enum class State : unsigned char {
+    connecting,  // nobody has room for us yet
+    listening,   // the other side speaks next
+  };
+  struct Message;
+
+  Introduction(const Self& self, const OwnBell& own_bell, base::Deadline deadline)
+      : self_(self), own_bell_(&own_bell), deadline_(deadline) {}
+
+  base::Status connect();
+  base::Status look_at_partner();
+  base::Status introduce_ourselves();
+  base::Status refuse(std::uint8_t reason);
+  base::Status listen();
+  std::uint8_t judge(const Message& message) const noexcept;
+  base::Status accept(const Message& message, HandedOver& descriptors);
+  base::Status fail(base::Status status, std::string why);
+
+  Self self_;
+  const OwnBell* own_bell_;
+  base::Deadline deadline_;
+  bool is_dial_ = false;
+  State state_ = State::listening;
+  std::string name_;
+  std::string why_;
+  Acquaintance acquaintance_;
+};
+
+}  // namespace parley::transport::shm

@@ -1,0 +1,300 @@
+#include "transport/shm/shm_transport.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "transport/base/epoll.h"
+#include "transport/base/host.h"
+#include "transport/base/log.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+using shm::Introduction;
+
+namespace {
+
+// While one link is awaited, the others are looked at every so many passes.
+constexpr std::size_t passes_per_look_around = 4;
+// Descriptors tell of newcomers and of the end of peers. Asking for them costs as much as some twenty passes
+// that find nothing, and a peer's end is to be noticed within milliseconds.
+constexpr std::size_t passes_per_descriptor_look = 1024;
+constexpr auto patience_with_callers = std::chrono::seconds(5);
+constexpr std::size_t most_callers = 64;
+
+// Abstract sockets are found within one network namespace of one running kernel, which is what a host is
+// here.
+constexpr char separator = '/';
+
+}  // namespace
+
+ShmTransport::ShmTransport(socket::Reactor& reactor, const shm::Self& self)
+    : reactor_(reactor), self_(self) {}
+
+ShmTransport::~ShmTransport() {
+  if (bell_) reactor_.unwatch(bell_->event());
+  if (events_) reactor_.unwatch(events_.get());
+}
+
+Status ShmTransport::start(PacketSink& sink) {
+  sink_ = &sink;
+  events_ = base::make_epoll_set();
+  spare_ = base::make_event_fd();
+  auto bell = shm::OwnBell::create();
+  if (!bell) return bell.failure().status;
+  auto listener = shm::LocalListener::open();
+  if (!listener) return listener.failure().status;
+  bell_ = std::move(bell).value();
+  listener_ = std::move(listener).value();
+  if (!watch(listener_->descriptor(), nullptr)) return {Code::exhausted, errno};
+  reactor_.watch(events_.get());
+  reactor_.watch(bell_->event());
+  return {};
+}
+
+std::string ShmTransport::address() const {
+  return base::host_id() + separator + listener_->name();
+}
+
+void ShmTransport::connect(PeerId peer, std::string_view address, base::Deadline deadline) {
+  const std::size_t end = address.rfind(separator);
+  const auto fail = [&](Status status, const char* why) { failures_.push_back({peer, status, why}); };
+  if (closed_) return fail(Code::cancelled, "this transport is closed");
+  if (end == std::string_view::npos) return fail(Code::unreachable, "this is no address of shared memory");
+  if (address.substr(0, end) != base::host_id()) return fail(Code::unreachable, "it is on another host");
+  introductions_.push_back(
+      Introduction::dial(self_, *bell_, peer, std::string(address.substr(end + 1)), deadline));
+}
+
+void ShmTransport::stop_accepting() noexcept {
+  if (listener_) unwatch(listener_->descriptor());
+  listener_.reset();
+}
+
+ShmLink* ShmTransport::own(Endpoint* awaited) noexcept {
+  if (awaited == nullptr) return nullptr;
+  if (awaited != last_awaited_) {
+    const auto found = std::find_if(links_.begin(), links_.end(),
+                                    [awaited](const auto& link) { return link.get() == awaited; });
+    if (found == links_.end()) return nullptr;
+    last_awaited_ = awaited;
+  }
+  return static_cast<ShmLink*>(awaited);
+}
+
+std::size_t ShmTransport::progress(Endpoint* awaited) noexcept {
+  std::size_t events = 0;
+  const bool was_armed = std::exchange(armed_, false);
+  if (was_armed) bell_->cancel();
+  const std::size_t pass = ++pass_;
+  ShmLink* first = own(awaited);
+  if (first != nullptr && first->has_next()) events += first->receive();
+  if (first == nullptr || pass % passes_per_look_around == 0) events += receive_all();
+  if (was_armed || !introductions_.empty() || pass % passes_per_descriptor_look == 0)
+    events += look_at_descriptors();
+  if (!introductions_.empty()) events += meet();
+  if (!failures_.empty()) events += tell_failures();
+  if (!needy_.empty()) {
+    events += use_room();
+    events += reap_ended();
+  }
+  return events;
+}
+
+// Begins with another link each time, so that none is always last.
+std::size_t ShmTransport::receive_all() noexcept {
+  std::size_t events = 0;
+  const std::size_t count = links_.size();
+  if (++first_ >= count) first_ = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t place = first_ + i < count ? first_ + i : first_ + i - count;
+    ShmLink& link = *links_[place];
+    if (link.has_next() || link.peer_has_ended()) events += link.receive();
+  }
+  return events;
+}
+
+std::size_t ShmTransport::look_at_descriptors() noexcept {
+  std::array<epoll_event, 64> ready;
+  const int count = epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  bool has_callers = false;
+  std::size_t events = 0;
+  for (int i = 0; i < count; ++i) {
+    auto* link = static_cast<ShmLink*>(ready[static_cast<std::size_t>(i)].data.ptr);
+    if (link == nullptr) {
+      has_callers = true;
+    } else if (!link->peer_has_ended()) {
+      link->look_at_peer();
+      unwatch(*link);
+      ++events;
+    }
+  }
+  if (has_callers && listener_) events += take_callers();
+  return events;
+}
+
+std::size_t ShmTransport::take_callers() noexcept {
+  std::size_t taken = 0;
+  for (;;) {
+    base::UniqueFd caller = listener_->accept();
+    if (!caller && (errno == EMFILE || errno == ENFILE)) {
+      // Accepted and closed, for one that waits would wake us again and again.
+      spare_.reset();
+      caller = listener_->accept();
+      caller.reset();
+      spare_ = base::UniqueFd(::eventfd(0, EFD_CLOEXEC));
+      return taken + 1;
+    }
+    if (!caller) return taken;
+    ++taken;
+    const auto callers = std::count_if(introductions_.begin(), introductions_.end(),
+                                       [](const Introduction& one) { return !one.is_dial(); });
+    if (static_cast<std::size_t>(callers) >= most_callers) {
+      const auto oldest = std::find_if(introductions_.begin(), introductions_.end(),
+                                       [](const Introduction& one) { return !one.is_dial(); });
+      unwatch(oldest->descriptor());
+      introductions_.erase(oldest);
+    }
+    watch(caller.get(), nullptr);
+    introductions_.push_back(
+        Introduction::answer(self_, *bell_, std::move(caller), base::Deadline::after(patience_with_callers)));
+  }
+}
+
+// Goes on with whoever introduces himself.
+std::size_t ShmTransport::meet() noexcept {
+  std::size_t events = 0;
+  for (std::size_t i = 0; i < introductions_.size();) {
+    Introduction& introduction = introductions_[i];
+    const bool had_none = introduction.descriptor() < 0;
+    const Status status = introduction.step();
+    if (status.code() == Code::again) {
+      if (had_none && introduction.descriptor() >= 0) watch(introduction.descriptor(), nullptr);
+      ++i;
+      continue;
+    }
+    ++events;
+    Introduction ended = std::move(introduction);
+    introductions_.erase(introductions_.begin() + static_cast<std::ptrdiff_t>(i));
+    status.ok() ? admit(std::move(ended)) : give_up(ended, status);
+  }
+  return events;
+}
+
+void ShmTransport::admit(Introduction introduction) noexcept {
+  const bool dialled = introduction.is_dial();
+  const PeerId peer = introduction.peer();
+  // Whoever dialled us and cannot be taken in sees the end of the socket.
+  const auto turn_down = [&](Status status, const char* why) {
+    if (dialled) sink_->on_unreachable(peer, status, why);
+  };
+  try {
+    auto link = std::make_unique<ShmLink>(introduction.take_acquaintance(), *sink_, needy_);
+    link->dialled = dialled;
+    link->transport = name();
+    const bool is_watched = watch(link->socket().get(), link.get()) &&
+                            (!link->end_of_life() || watch(link->end_of_life().get(), link.get()));
+    if (!is_watched) {
+      unwatch(*link);
+      return turn_down({Code::exhausted, errno}, "epoll_ctl failed");
+    }
+    links_.push_back(std::move(link));
+  } catch (const std::bad_alloc&) {
+    return turn_down(Code::exhausted, "out of memory for a link");
+  }
+  sink_->on_link(peer, *links_.back());
+}
+
+void ShmTransport::give_up(Introduction& introduction, Status status) noexcept {
+  unwatch(introduction.descriptor());
+  if (introduction.is_dial()) {
+    sink_->on_unreachable(introduction.peer(), status, introduction.why());
+  } else {
+    PARLEY_LOG(debug, "shm", "turning away a process: ", introduction.why());
+  }
+}
+
+std::size_t ShmTransport::tell_failures() noexcept {
+  const std::vector<Failed> failures = std::exchange(failures_, {});
+  for (const Failed& failed : failures) sink_->on_unreachable(failed.peer, failed.status, failed.why);
+  return failures.size();
+}
+
+std::size_t ShmTransport::use_room() noexcept {
+  std::size_t events = 0;
+  for (ShmLink* link = needy_.front(); link != nullptr;) {
+    ShmLink* next = needy_.next(*link);
+    events += link->use_room();  // takes itself out of the list, and no other
+    link = next;
+  }
+  return events;
+}
+
+std::size_t ShmTransport::reap_ended() noexcept {
+  std::size_t events = 0;
+  for (std::size_t i = links_.size(); i-- > 0;) {
+    if (!links_[i]->ended()) continue;
+    const std::unique_ptr<ShmLink> link = std::move(links_[i]);
+    links_.erase(links_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (last_awaited_ == link.get()) last_awaited_ = nullptr;
+    unwatch(*link);
+    ::shutdown(link->socket().get(), SHUT_RDWR);
+    link->abandon();
+    ++events;
+    sink_->on_closed(*link, link->reason());
+  }
+  return events;
+}
+
+// Null: for the listener, and for introductions.
+bool ShmTransport::watch(int descriptor, ShmLink* link) noexcept {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = link;
+  return epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0 ||
+         (errno == EEXIST && epoll_ctl(events_.get(), EPOLL_CTL_MOD, descriptor, &event) == 0);
+}
+
+// Before it is closed: a forked child may hold it, and with it its place in the set.
+void ShmTransport::unwatch(int descriptor) noexcept {
+  epoll_ctl(events_.get(), EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
+void ShmTransport::unwatch(const ShmLink& link) noexcept {
+  unwatch(link.socket().get());
+  if (link.end_of_life()) unwatch(link.end_of_life().get());
+}
+
+// Two phases: the bell tells writers that we may sleep, then we look once more. See bell.h.
+bool ShmTransport::arm() noexcept {
+  armed_ = true;
+  bell_->announce();
+  if (!failures_.empty()) return false;
+  for (const auto& link : links_)
+    if (link->has_next() || link->peer_has_ended()) return false;
+  for (ShmLink* link = needy_.front(); link != nullptr; link = needy_.next(*link))
+    if (link->ended() || link->has_room()) return false;
+  return true;
+}
+
+void ShmTransport::close() noexcept {
+  closed_ = true;
+  stop_accepting();
+  for (Introduction& introduction : introductions_) {
+    unwatch(introduction.descriptor());
+    if (introduction.is_dial())
+      failures_.push_back({introduction.peer(), Code::cancelled, "this transport was closed"});
+  }
+  introductions_.clear();
+  for (auto& link : links_) link->close();
+}
+
+}  // namespace parley::transport

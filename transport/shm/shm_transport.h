@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport/base/unique_fd.h"
+#include "transport/interface/transport.h"
+#include "transport/shm/bell.h"
+#include "transport/shm/introduction.h"
+#include "transport/shm/local_socket.h"
+#include "transport/shm/shm_link.h"
+#include "transport/socket/reactor.h"
+
+namespace parley::transport {
+
+// Links through shared memory, for processes of one user on one host. Everything happens on the thread that
+// drives progress(); the reactor only wakes it.
+class ShmTransport final : public Transport {
+ public:
+  // `reactor` outlives this object.
+  ShmTransport(socket::Reactor& reactor, const shm::Self& self);
+  ~ShmTransport() override;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
+  // Fails where there is no shared memory or no descriptor to be had. Throws parley::ResourceError,
+  // SystemError.
+  base::Status start(PacketSink& sink) override;
+  [[nodiscard]] std::string address() const override;
+  void connect(PeerId peer, std::string_view address, base::Deadline deadline) override;
+  void stop_accepting() noexcept override;
+  std::size_t progress(Endpoint* awaited) noexcept override;
+  [[nodiscard]] bool unsent() const noexcept override { return !needy_.empty(); }
+  bool arm() noexcept override;
+  void close() noexcept override;
+
+ private:
+  struct Failed {
+    PeerId peer;
+    base::Status status;
+    std::string why;
+  };
+
+  ShmLink* own(Endpoint* awaited) noexcept;
+  std::size_t receive_all() noexcept;
+  std::size_t look_at_descriptors() noexcept;
+  std::size_t meet() noexcept;
+  std::size_t take_callers() noexcept;
+  void admit(shm::Introduction introduction) noexcept;
+  void give_up(shm::Introduction& introduction, base::Status status) noexcept;
+  std::size_t tell_failures() noexcept;
+  std::size_t use_room() noexcept;
+  std::size_t reap_ended() noexcept;
+  bool watch(int descriptor, ShmLink* link) noexcept;
+  void unwatch(int descriptor) noexcept;
+  void unwatch(const ShmLink& link) noexcept;
+
+  socket::Reactor& reactor_;
+  const shm::Self self_;
+  PacketSink* sink_ = nullptr;
+  bool closed_ = false;
+  bool armed_ = false;  // the bell tells that we may sleep
+
+  std::optional<shm::OwnBell> bell_;
+  std::optional<shm::LocalListener> listener_;
+  base::UniqueFd spare_;   // closed to accept, and turn away, when there are no more descriptors
+  base::UniqueFd events_;  // epoll set of listener, introductions and links, level-triggered
+  std::vector<shm::Introduction> introductions_;
+  std::vector<Failed> failures_;  // to be told
+  std::vector<std::unique_ptr<ShmLink>> links_;
+  ShmLink::NeedyList needy_;          // links that wait for room, or have ended
+  Endpoint* last_awaited_ = nullptr;  // known to be ours
+  std::size_t first_ = 0;             // where the next look at all links begins
+  std::size_t pass_ = 0;
+};
+
+}  // namespace parley::transport
