@@ -15,8 +15,9 @@ using transport::PeerState;
 
 namespace {
 
-// All listen by then; but many may dial one rank at once, and it may be busy.
-constexpr auto dial_patience = std::chrono::seconds(10);
+// All listen by then; but many may dial one rank at once, and it may be busy: then it is dialled again. A
+// host of which nothing was seen for so long is lost.
+constexpr auto dial_patience = std::chrono::seconds(6);
 
 // A rank that was linked, did its work and left in good order while others are still linking is not lost.
 bool is_lost(const transport::Peer& peer) noexcept {

@@ -25,6 +25,14 @@ bool is_under_way(DialState state) noexcept {
   return state == DialState::calling || state == DialState::tentative;
 }
 
+// A host that has not been seen for as long as a dial lasts is lost; a process whose host answers may be
+// stopped, or busy.
+bool is_lost_host(Status status) noexcept {
+  const int native = status.native();
+  const bool is_unseen = native == ETIMEDOUT || native == EHOSTUNREACH || native == ENETUNREACH;
+  return status.code() == Code::unreachable && is_unseen;
+}
+
 bool is_own_shortage(Status status) noexcept {
   const int native = status.native();
   return status.code() == Code::exhausted || native == EMFILE || native == ENFILE || native == ENOMEM;
@@ -153,9 +161,9 @@ void Messenger::on_unreachable(PeerId number, Status status, std::string_view wh
   unreachable_[number] = why;
   const bool is_over = leaving_ || status.code() == Code::refused || number == options_.self;
   if (connect_ == nullptr || is_over) return fail_peer(peer, status, number);
-  // All were there when the world was made. So nobody listening means gone; anything else may pass, and is
-  // tried again while somebody waits.
-  if (status.native() == ECONNREFUSED) return fail_peer(peer, Code::gone, number);
+  // All were there when the world was made. So nobody listening means gone, as does a host that is; anything
+  // else may pass, and is tried again while somebody waits.
+  if (status.native() == ECONNREFUSED || is_lost_host(status)) return fail_peer(peer, Code::gone, number);
   set_dial(peer, DialState::resting, nullptr);
   PARLEY_LOG(warn, "p2p", "no link to ", peer.title, " yet: ", why);
   if (is_own_shortage(status)) fail_requests(peer, {Code::exhausted, status.native()});

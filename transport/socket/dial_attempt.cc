@@ -13,10 +13,14 @@
 namespace parley::socket {
 namespace {
 
+bool is_no_route(int error) noexcept {
+  return error == EHOSTUNREACH || error == ENETUNREACH;
+}
+
 std::string describe(int error) {
   std::string text = std::system_category().message(error);
   if (error == ECONNREFUSED) text += " (nothing listens there)";
-  if (error == EHOSTUNREACH || error == ENETUNREACH) text += " (no route to that address)";
+  if (is_no_route(error)) text += " (no route to that address)";
   if (error == EMFILE) text += " (raise the limit by ulimit -n)";
   return text;
 }
@@ -36,7 +40,7 @@ DialAttempt::DialAttempt(asio::io_context& context, const asio::ip::tcp::endpoin
                          DiallerHandshake handshake)
     : address_(address), socket_(context), timer_(context), handshake_(std::move(handshake)) {}
 
-void DialAttempt::start(base::Deadline limit, Done done) {
+void DialAttempt::start(base::Deadline connect_limit, base::Deadline limit, Done done) {
   done_ = std::move(done);
   if (auto reason = forbidden(address_.address()); !reason.empty()) return end(refused(std::move(reason)));
   base::UniqueFd fd = open_tcp(address_.protocol());
@@ -47,16 +51,24 @@ void DialAttempt::start(base::Deadline limit, Done done) {
   if (error) return end(failure(error.value(), error.message()));
   static_cast<void>(fd.release());
 
-  if (!limit.is_never()) {
-    timer_.expires_at(limit.when());
-    timer_.async_wait([self = shared_from_this()](const asio::error_code& cancelled) {
-      if (!cancelled) self->end(self->overdue());
-    });
-  }
-  socket_.async_connect(address_, [self = shared_from_this()](const asio::error_code& failed) {
+  end_at(earliest(connect_limit, limit));
+  socket_.async_connect(address_, [self = shared_from_this(), limit](const asio::error_code& failed) {
     if (!self->done_) return;
     if (failed) return self->lose(failed);
+    self->end_at(limit);
     self->shake_hands();
+  });
+}
+
+// Instead of what was set before. Where both come at once, because we were stopped meanwhile, the connection
+// wins: a wait that has ended already is told by its number.
+void DialAttempt::end_at(base::Deadline limit) {
+  timer_.cancel();
+  const int number = ++limits_;
+  if (limit.is_never()) return;
+  timer_.expires_at(limit.when());
+  timer_.async_wait([self = shared_from_this(), number](const asio::error_code& cancelled) {
+    if (!cancelled && number == self->limits_) self->end(self->overdue());
   });
 }
 
@@ -147,7 +159,9 @@ void DialAttempt::succeed() {
 void DialAttempt::lose(const asio::error_code& error) {
   if (phase_ == Phase::connecting) {
     if (error == asio::error::timed_out) return end(overdue());
-    return end(failure(error.value(), describe(error.value())));
+    auto outcome = failure(error.value(), describe(error.value()));
+    outcome.unmet = is_no_route(error.value());
+    return end(std::move(outcome));
   }
   // Asio's end of file has no errno.
   end(failure(error == asio::error::eof ? ECONNRESET : error.value(),
@@ -161,6 +175,7 @@ DialAttempt::Outcome DialAttempt::overdue() const {
                              : "connected, but no answer to the handshake (is that process stopped?)");
   outcome.answered = false;
   outcome.connected = phase_ != Phase::connecting;
+  outcome.unmet = !outcome.connected;
   return outcome;
 }
 

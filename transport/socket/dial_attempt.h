@@ -24,13 +24,15 @@ class DialAttempt : public std::enable_shared_from_this<DialAttempt> {
     bool final = false;       // trying again is useless: the handshake was refused by one of the two ends
     bool answered = true;     // false: not a sign came from the other side in time
     bool connected = false;   // unless its kernel took the connection
+    bool unmet = false;       // nothing tells that the host exists: silence, or no route to it
   };
   using Done = std::function<void(Outcome)>;
 
   DialAttempt(asio::io_context& context, const asio::ip::tcp::endpoint& address, DiallerHandshake handshake);
 
+  // Ends at `connect_limit` unless it is connected by then, and at `limit` in any case.
   // `done` runs once, perhaps before start() returns, unless close() comes first.
-  void start(base::Deadline limit, Done done);
+  void start(base::Deadline connect_limit, base::Deadline limit, Done done);
   void close() noexcept;
 
   // What this attempt waits for now, for the report when nobody waits for it any longer.
@@ -44,6 +46,7 @@ class DialAttempt : public std::enable_shared_from_this<DialAttempt> {
     sets_up_tls,        // WELCOME received
   };
 
+  void end_at(base::Deadline limit);
   void shake_hands();
   void read_challenge();
   void send_proof();
@@ -57,6 +60,7 @@ class DialAttempt : public std::enable_shared_from_this<DialAttempt> {
   asio::ip::tcp::endpoint address_;
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
+  int limits_ = 0;  // how many were set so far
   DiallerHandshake handshake_;
   Phase phase_ = Phase::connecting;
   Done done_;  // empty once the attempt is over

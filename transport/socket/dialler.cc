@@ -18,7 +18,10 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds first_backoff{20};
 constexpr milliseconds longest_backoff{250};
-// Of a name with several addresses, one that does not answer must not keep us from the others.
+// Each try sends its own SYN. Within one the kernel waits 1, 3, 7, 15, 31 s between two of them, and a
+// network that is mended meanwhile would go unnoticed for as long.
+constexpr milliseconds connect_limit{2000};
+// Of a name with several addresses, one that connects and does not answer must not keep us from the others.
 constexpr milliseconds attempt_limit{3000};
 // A name is asked for again, since addresses of containers change, but no name server is flooded.
 constexpr milliseconds resolve_interval{1000};
@@ -106,12 +109,14 @@ void Dialler::try_address() {
   attempt_begun_ = base::Clock::now();
   ++candidates_[current_].attempts;
   attempt->start(
-      limit, [self = shared_from_this()](DialAttempt::Outcome outcome) { self->tried(std::move(outcome)); });
+      base::Deadline::after(connect_limit), limit,
+      [self = shared_from_this()](DialAttempt::Outcome outcome) { self->tried(std::move(outcome)); });
 }
 
 void Dialler::tried(DialAttempt::Outcome outcome) {
   attempt_.reset();
   if (outcome.connection) return finish(std::move(outcome.connection));
+  met_ = met_ || !outcome.unmet;
   candidates_[current_].last = std::move(outcome);
   ++current_;
   try_address();
@@ -147,8 +152,10 @@ void Dialler::expire() {
   if (const auto attempt = attempt_.lock()) {
     auto& last = candidates_[current_].last;
     // An attempt that has just begun says less than the outcome of the one before.
+    auto overdue = attempt->overdue();
+    met_ = met_ || overdue.connected;
     const bool says_more = !last.answered || base::Clock::now() - attempt_begun_ >= long_silence;
-    if (says_more) last = attempt->overdue();
+    if (says_more) last = std::move(overdue);
   }
   finish(expiry());
 }
@@ -169,14 +176,15 @@ base::Failure Dialler::refusal() const {
 }
 
 base::Failure Dialler::expiry() const {
-  const bool silent =
-      resolve_error_.empty() && std::any_of(candidates_.begin(), candidates_.end(),
-                                            [](const Candidate& c) { return !c.last.answered; });
+  const bool silent = resolve_error_.empty() &&
+                      std::any_of(candidates_.begin(), candidates_.end(),
+                                  [](const Candidate& c) { return !c.last.answered || c.last.unmet; });
   const bool still_resolving = candidates_.empty() && resolve_error_.empty();
   int native = 0;
   for (const auto& candidate : candidates_)
     if (native == 0) native = candidate.last.error;
-  return {base::Status(silent || still_resolving ? base::Code::timed_out : base::Code::unreachable, native),
+  const bool may_be_slow = still_resolving || (silent && (met_ || native == 0));
+  return {base::Status(may_be_slow ? base::Code::timed_out : base::Code::unreachable, native),
           base::concat("cannot connect within ", seconds_text(base::Clock::now() - begun_), " to ", reasons(),
                        advice_on(addresses()))};
 }

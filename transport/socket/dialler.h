@@ -63,6 +63,7 @@ class Dialler : public std::enable_shared_from_this<Dialler> {
   base::Clock::time_point resolved_at_{};
   std::vector<Candidate> candidates_;
   std::size_t current_ = 0;  // the candidate being tried
+  bool met_ = false;         // some try has shown that a host is there, or could not be made for want of ours
   // Its own operations own the attempt, and it owns us by its callback: owning it here would be a cycle.
   std::weak_ptr<DialAttempt> attempt_;
   base::Clock::time_point attempt_begun_{};

@@ -1,6 +1,7 @@
 // One rank of two on two hosts, for tests of what lies between them. Says what happens to it, a line each:
 // "linked", "round N" every now and then, "lost: TEXT".
 //   link_probe wait     rank 0 and rank 1 wait for each other's message, which never comes
+//   link_probe late     they wait for the file STOP_FILE before they need each other for the first time
 //   link_probe stream   they exchange 1 MiB again and again, until the file STOP_FILE is there
 #include <parley/parley.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,11 +50,18 @@ void stream(parley::ProcessGroup& world, const char* stop_file) {
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   const char* stop_file = std::getenv("STOP_FILE");
+  std::optional<parley::ProcessGroup> joined;  // the loss is told before the world is left
   try {
-    parley::ProcessGroup world = parley::init();
-    world.barrier();
-    say("linked");
-    if (what == "wait")
+    parley::ProcessGroup& world = joined.emplace(parley::init());
+    if (what == "late") {
+      say("joined");
+      while (stop_file != nullptr && access(stop_file, F_OK) != 0) usleep(10'000);
+      say("begun");
+    } else {
+      world.barrier();
+      say("linked");
+    }
+    if (what == "wait" || what == "late")
       (void)world.recv<int>(1 - world.rank());
     else if (what == "stream" && stop_file != nullptr)
       stream(world, stop_file);

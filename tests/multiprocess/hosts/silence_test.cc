@@ -68,6 +68,33 @@ TEST_F(Silence, OfAHostIsADeathInTheMiddleOfAStream) {
   expect_loss("stream");
 }
 
+// The host is gone before anything was dialled. Host-a sees no route, host-b hears nothing.
+TEST_F(Silence, OfAHostIsADeathForThoseWhoWereNotLinkedYet) {
+  const auto on_demand = [&](int rank) {
+    auto options = place(rank);
+    options.environment["PARLEY_FULL_MESH_LIMIT"] = "0";
+    return options;
+  };
+  Command a(hosts_.a.on({PARLEY_LINK_PROBE_PROGRAM, "late"}), on_demand(0));
+  Command b(hosts_.b.on({PARLEY_LINK_PROBE_PROGRAM, "late"}), on_demand(1));
+  ASSERT_TRUE(a.await_output("joined")) << a.errors();
+  ASSERT_TRUE(b.await_output("joined")) << b.errors();
+  cut();
+  std::fclose(std::fopen(stop_file_.c_str(), "w"));
+  ASSERT_TRUE(a.await_output("begun")) << a.errors();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(a.await_output("lost: rank 1")) << a.output() << a.errors();
+  EXPECT_TRUE(b.await_output("lost: rank 0")) << b.output() << b.errors();
+  const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
+  std::printf("late: both hosts noticed within %.2f s\n", took.count());
+  // 6 s of dialling, and 3 s at most until the store, which was on the other host, is given up.
+  EXPECT_LT(took, (long_tests() ? 10s : 25s) * slowness());
+  EXPECT_GT(took, 4s) << "an interruption is not a loss";
+  EXPECT_THAT(b.output(), HasSubstr("no answer (a firewall?)"));
+  EXPECT_EQ(a.finish(), 0);
+  EXPECT_EQ(b.finish(), 0);
+}
+
 TEST_F(Silence, Of3SecondsPasses) {
   Command a(hosts_.a.on({PARLEY_LINK_PROBE_PROGRAM, "stream"}), place(0));
   Command b(hosts_.b.on({PARLEY_LINK_PROBE_PROGRAM, "stream"}), place(1));

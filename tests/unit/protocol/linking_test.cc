@@ -197,6 +197,28 @@ TEST_F(Linking, AtWhoseAddressNobodyListensIsGone) {
   EXPECT_EQ(messenger_.dead_process(), std::nullopt);
 }
 
+// What the dialler says when from first to last nothing was there.
+TEST_F(Linking, AHostThatIsSilentOrHasNoRouteToItIsGone) {
+  const Posted sent = send(0);
+  messenger_.on_unreachable(0, {Code::unreachable, ETIMEDOUT}, "no answer");
+  EXPECT_EQ(sent.request->status.code(), Code::gone);
+  EXPECT_EQ(messenger_.unreachable_reason(0), "no answer");
+  const Posted received = receive(2);
+  messenger_.on_unreachable(2, {Code::unreachable, EHOSTUNREACH}, "no route");
+  EXPECT_EQ(received.request->status.code(), Code::gone);
+  EXPECT_EQ(messenger_.dead_process(), std::nullopt);
+}
+
+TEST_F(Linking, AProcessThatDoesNotAnswerTheHandshakeMayBeStoppedOnly) {
+  const Posted sent = send(0);
+  messenger_.on_unreachable(0, {Code::timed_out, ETIMEDOUT}, "connected, but no answer to the handshake");
+  EXPECT_EQ(sent.request->state, RequestState::queued);
+  tick_for(3s);
+  EXPECT_EQ(dialled_, (std::vector<PeerId>{0, 0}));
+  messenger_.on_unreachable(0, {Code::unreachable, ECONNRESET}, "closed in the handshake");
+  EXPECT_EQ(sent.request->state, RequestState::queued);
+}
+
 TEST_F(Linking, OurOwnShortageIsNotThePeersDeath) {
   const Posted sent = send(0);
   messenger_.on_unreachable(0, {Code::unreachable, EMFILE}, "too many open files");

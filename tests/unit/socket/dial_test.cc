@@ -77,16 +77,56 @@ TEST_F(Dial, AConnectionThatNobodyServesTimesOut) {
       << text;
 }
 
-TEST_F(Dial, PacketsThatVanishTimeOut) {
-  ReservedPort port;
-  port.listen(0);
-  // A full backlog drops SYNs silently, as a firewall does.
-  std::vector<RawPeer> fill;
-  for (int i = 0; i < 4; ++i) fill.push_back(RawPeer::connect_to(port.number()));
+// A full backlog drops SYNs silently, as a firewall does, and as nobody does at the address of a dead host.
+class SilentPort {
+ public:
+  SilentPort() {
+    port_.listen(0);
+    for (int i = 0; i < 4; ++i) fill_.push_back(RawPeer::connect_to(port_.number()));
+  }
+  [[nodiscard]] std::uint16_t number() const { return port_.number(); }
+  // Takes those that fill it, so that the next SYN is answered; by the kernel alone.
+  void open() {
+    port_.listen(64);
+    for (RawPeer taken = port_.accept(); taken.fd() >= 0; taken = port_.accept()) {
+    }
+  }
+  [[nodiscard]] RawPeer accept() { return port_.accept(); }
+
+ private:
+  ReservedPort port_;
+  std::vector<RawPeer> fill_;
+};
+
+TEST_F(Dial, WherePacketsVanishNothingWasEverSeen) {
+  const SilentPort port;
   auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(500ms));
   ASSERT_FALSE(socket.ok());
-  EXPECT_EQ(socket.failure().status.code(), base::Code::timed_out);
+  EXPECT_EQ(socket.failure().status.code(), base::Code::unreachable);
+  EXPECT_EQ(socket.failure().status.native(), ETIMEDOUT);
   EXPECT_TRUE(contains(socket.failure().message, "no answer (a firewall?)")) << socket.failure().message;
+}
+
+TEST_F(Dial, WhatHasConnectedOnceIsNeverTakenForALostHost) {
+  SilentPort port;
+  std::optional<base::Result<Connection>> result;
+  dial(*reactor_, {"127.0.0.1", port.number()}, from_1_to_2(), right(), base::Deadline::after(4s),
+       [&](base::Result<Connection> outcome) { result.emplace(std::move(outcome)); });
+  run_ready(*reactor_);
+  port.open();
+  ASSERT_TRUE(run_until(*reactor_, [&] { return result.has_value(); }));
+  ASSERT_FALSE(result->ok());
+  EXPECT_EQ(result->failure().status.code(), base::Code::timed_out) << result->failure().message;
+  EXPECT_TRUE(contains(result->failure().message, "is that process stopped?")) << result->failure().message;
+}
+
+// The kernel would send the third SYN of one connection after 3 s, the fourth after 7 s, the fifth after 15
+// s.
+TEST_F(Dial, ATryThatDoesNotConnectIsGivenUpForTheNext) {
+  const SilentPort port;
+  auto socket = dial_now("127.0.0.1", port.number(), base::Deadline::after(5500ms));
+  ASSERT_FALSE(socket.ok());
+  EXPECT_TRUE(contains(socket.failure().message, "tried 3 times")) << socket.failure().message;
 }
 
 TEST_F(Dial, ANameThatCannotBeResolvedIsUnreachable) {
