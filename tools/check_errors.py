@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every error type of <parley/error.h> is explained in api/ERRORS.md: when it comes and what to do about it."""
+"""api/ERRORS.md explains every error type, when it comes and what to do, and names every variable that is a remedy."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,13 @@ import check_common
 
 HEADER = Path("transport/base/include/parley/error.h")
 PAGE = Path("api/ERRORS.md")
+TABLE = Path("api/README.md")
+VARIABLES = Path("transport/base/env.cc")
+# Known to the library and no error's remedy. All others are one, and have to be on the page.
+NO_REMEDY = {"PARLEY_LOCAL_RANK", "PARLEY_DEBUG_SUBSYS", "PARLEY_EAGER_LIMIT", "PARLEY_LONG_TESTS"}
 CLASS = re.compile(r"^class (?:PARLEY_API )?(\w+)(?: :|\s*\{)", re.MULTILINE)
+NAME = re.compile(r"PARLEY_[A-Z_]*[A-Z]")
+KNOWN = re.compile(r'KnownVariable\{"(PARLEY_[A-Z_]*[A-Z])"')
 HEADING = re.compile(r"^### `(\w+)`$", re.MULTILINE)
 
 
@@ -29,20 +35,26 @@ def main():
     root = check_common.arguments(__doc__).parse_args().root
     findings = check_common.Findings()
     header, page = (root / HEADER).read_text(), (root / PAGE).read_text()
-    variables = set(re.findall(r"PARLEY_[A-Z_]*[A-Z]", (root / "api/README.md").read_text()))
+    variables = set(NAME.findall((root / TABLE).read_text()))
     explained = set()
     for name, line, text in sections(page):
         explained.add(name)
         for part in ("*When*", "*Do*") if name != "Error" else ():
             if part not in text:
                 findings.add(PAGE, line, f"{name} is not explained: {part} is missing")
-        for variable in sorted(set(re.findall(r"PARLEY_[A-Z_]*[A-Z]", text)) - variables):
-            findings.add(PAGE, line, f"{variable} is not in the table of api/README.md")
+        for variable in sorted(set(NAME.findall(text)) - variables):
+            findings.add(PAGE, line, f"{variable} is not in the table of {TABLE}")
         if not re.search(rf"^class (PARLEY_API )?{name}\b", header, re.MULTILINE):
             findings.add(PAGE, line, f"{name} is no class of {HEADER}")
     for match in CLASS.finditer(header):
         if match[1] not in explained:
             findings.add(HEADER, line_of(header, match.start()), f"{match[1]} has no section in {PAGE}")
+    code, named = (root / VARIABLES).read_text(), set(NAME.findall(page))
+    for match in KNOWN.finditer(code):
+        if match[1] not in variables:
+            findings.add(VARIABLES, line_of(code, match.start()), f"{match[1]} is not in the table of {TABLE}")
+        if match[1] not in named | NO_REMEDY:
+            findings.add(VARIABLES, line_of(code, match.start()), f"{match[1]} is no error's remedy in {PAGE}")
     findings.exit("errors", len(explained))
 
 

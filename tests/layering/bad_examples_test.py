@@ -140,7 +140,8 @@ class Errors(Check):
     HEADER = "transport/base/include/parley/error.h"
     CLASSES = "#pragma once\nclass PARLEY_API Error {};\nclass PARLEY_API LostError : public Error {};\n"
     PAGE = "### `Error`\n\nThe base.\n\n### `LostError`\n\n*When*: lost. *Do*: find it. `PARLEY_HOST`\n"
-    TABLE = {"api/README.md": "| `PARLEY_HOST` |\n"}
+    TABLE = {"api/README.md": "| `PARLEY_HOST` |\n",
+             "transport/base/env.cc": '    KnownVariable{"PARLEY_HOST", "address"},\n'}
 
     def test_good_tree(self):
         self.assert_accepted("errors", {self.HEADER: self.CLASSES, "api/ERRORS.md": self.PAGE, **self.TABLE})
@@ -153,6 +154,18 @@ class Errors(Check):
         page = self.PAGE.replace("*Do*: find it.", "").replace("_HOST", "_HOTS")
         self.assert_found("errors", {self.HEADER: self.CLASSES, "api/ERRORS.md": page, **self.TABLE},
                           "api/ERRORS.md:5: LostError is not explained: *Do*", "PARLEY_HOTS is not in the table")
+
+
+    def test_variable_that_is_nowhere(self):
+        code = self.TABLE["transport/base/env.cc"] + '    KnownVariable{"PARLEY_PORT",\n "port"},\n'
+        self.assert_found("errors", {self.HEADER: self.CLASSES, "api/ERRORS.md": self.PAGE, **self.TABLE,
+                                     "transport/base/env.cc": code},
+                          "env.cc:2: PARLEY_PORT is not in the table", "env.cc:2: PARLEY_PORT is no error's remedy")
+
+    def test_page_that_has_lost_a_remedy(self):
+        page = self.PAGE.replace(" `PARLEY_HOST`", "")
+        self.assert_found("errors", {self.HEADER: self.CLASSES, "api/ERRORS.md": page, **self.TABLE},
+                          "env.cc:1: PARLEY_HOST is no error's remedy in api/ERRORS.md")
 
 
 class Headers(Check):
