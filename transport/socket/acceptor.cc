@@ -115,10 +115,9 @@ Listener::Impl::Next Listener::Impl::turn_away() {
   const bool was_there = static_cast<bool>(accept_tcp(acceptor.native_handle()));
   spare_ = open_spare();
   if (!was_there) return Next::wait;  // a full table is reported before an empty queue is
-  long more = 0;
-  if (resource_lines_.admit(more))
-    PARLEY_LOG(warn, "socket", "listener ", to_text(bound),
-               " turns connections away: no descriptor is free (raise the limit by ulimit -n)");
+  say(LogLevel::warn, [] {
+    return std::string("turns connections away: no descriptor is free (raise the limit by ulimit -n)");
+  });
   return Next::accept;
 }
 
@@ -146,9 +145,7 @@ void Listener::Impl::admit(base::UniqueFd fd) try {
                   [this](const auto& who, Stranger::End how) { finished(who, how); });
 } catch (const std::exception& error) {
   // Memory is short. This connection is closed; those that come later may have more luck.
-  long more = 0;
-  if (resource_lines_.admit(more))
-    PARLEY_LOG(warn, "socket", "listener ", to_text(bound), " dropped a connection: ", error.what());
+  say(LogLevel::warn, [&] { return base::concat("dropped a connection: ", error.what()); });
 }
 
 void Listener::Impl::displace_oldest() {
@@ -166,17 +163,23 @@ void Listener::Impl::finished(const std::shared_ptr<Stranger>& stranger, Strange
 }
 
 void Listener::Impl::report(const Stranger& stranger, Stranger::End how) {
-  const bool refused = how == Stranger::End::refused;
-  long more = 0;
-  if (!(refused ? refusal_lines_ : stranger_lines_).admit(more)) return;
-  const std::string rest = more > 0 ? base::concat(" (", more, " more since the last line)") : std::string();
   // Scanners and health checks are normal; nobody needs to hear of them unasked.
-  if (refused)
-    PARLEY_LOG(warn, "socket", "listener ", to_text(bound), " refused ", to_text(stranger.remote()), ": ",
-               explain(stranger.refusal()), rest);
+  if (how == Stranger::End::refused)
+    say(LogLevel::warn, [&] {
+      return base::concat("refused ", to_text(stranger.remote()), ": ", explain(stranger.refusal()));
+    });
   else
-    PARLEY_LOG(info, "socket", "listener ", to_text(bound), " dropped ", to_text(stranger.remote()),
-               ", which ", describe(how), rest);
+    say(LogLevel::info,
+        [&] { return base::concat("dropped ", to_text(stranger.remote()), ", which ", describe(how)); });
+}
+
+// What would not be written anyway takes no other line's turn.
+void Listener::Impl::say(LogLevel level, const std::function<std::string()>& what) {
+  if (!base::log_enabled(level, "socket")) return;
+  long more = 0;
+  if (!lines_.admit(more)) return;
+  const std::string rest = more > 0 ? base::concat(" (", more, " more since the last line)") : std::string();
+  base::log_line(level, "socket", base::concat("listener ", to_text(bound), " ", what(), rest));
 }
 
 }  // namespace parley::socket

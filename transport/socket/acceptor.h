@@ -4,7 +4,9 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "transport/base/log.h"
@@ -52,13 +54,15 @@ struct Listener::Impl : std::enable_shared_from_this<Listener::Impl> {
   void admit(base::UniqueFd fd);
   void finished(const std::shared_ptr<Stranger>& stranger, Stranger::End how);
   void report(const Stranger& stranger, Stranger::End how);
+  // Says it unless another line came less than a second ago.
+  void say(LogLevel level, const std::function<std::string()>& what);
 
   Handler handler_;
   std::vector<std::shared_ptr<Stranger>> strangers_;  // oldest first
   asio::steady_timer pause_timer_;
   base::UniqueFd spare_;
   std::atomic<bool> stopping_{false};
-  base::LogThrottle refusal_lines_, stranger_lines_, resource_lines_;
+  base::LogThrottle lines_;  // of all kinds together
 };
 
 }  // namespace parley::socket

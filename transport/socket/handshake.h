@@ -9,7 +9,9 @@
 
 // Both ends of the handshake as state machines without I/O: bytes in, bytes or a refusal out.
 //
-// H1 The listener sends nothing derived from the key before it has checked the dialler's proof.
+// H1 Before it has checked the dialler's proof the listener sends nothing derived from the key but its id: 32
+// bits
+//    of the secret, by which whoever connects and says HELLO can test guesses of the secret at leisure.
 // H2 Both proofs cover every byte that was sent before them in either direction.
 // H3 The roles' labels differ, so that no message of one end is a valid message of the other.
 namespace parley::socket {

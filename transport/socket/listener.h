@@ -22,7 +22,7 @@ struct ListenerOptions {
 };
 
 // Accepts connections and hands over those that have proved to belong to the job.
-// Until its proof a stranger costs one descriptor, 256 bytes and 5 s at most; 64 strangers may wait at a
+// Until its proof a stranger costs one descriptor, 104 bytes read and 5 s at most; 64 strangers may wait at a
 // time, the oldest goes first. Thread-safety: construct and destroy while nobody polls or sleeps on the
 // reactor, which lives longer.
 class Listener {

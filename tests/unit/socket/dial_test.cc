@@ -234,7 +234,9 @@ TEST_F(DialServed, AnotherVersionIsRefusedWithBoth) {
   start_dial(base::Deadline::never());
   accept_hello();
   peer_.send(encode(Challenge{.version = 2, .reason = Reason::other_version}));
+  const auto begin = base::Clock::now();
   expect_end(false, base::Code::refused, "version 1 of the protocol, the listener version 2");
+  EXPECT_LT(base::Clock::now() - begin, 4s) << "refused at once";
 }
 
 TEST_F(DialServed, AConnectionClosedInTheHandshakeIsTriedAgain) {

@@ -5,6 +5,7 @@
 
 #include "tests/unit/socket/exchange.h"
 #include "tests/unit/socket/meeting.h"
+#include "tests/unit/socket/no_descriptors.h"
 
 // What those who do not belong to the job can do to a listener.
 namespace parley::socket::testing {
@@ -94,26 +95,80 @@ TEST_F(Strangers, AHandshakeInSingleBytesSucceeds) {
   EXPECT_EQ(arrivals_.size(), 1u);
 }
 
-TEST_F(Strangers, LogLinesAreFewAndHoldNoByteOfTheirs) {
-  std::vector<std::string> lines;
-  set_log_level(LogLevel::debug);
-  set_log_sink([&](const LogRecord& record) { lines.emplace_back(record.message); });
-  {
-    const auto listener = listen();
+// What the listeners of this process log while it lives, at this level.
+class ListenerLines {
+ public:
+  explicit ListenerLines(LogLevel level) {
+    set_log_level(level);
+    set_log_sink([this](const LogRecord& record) {
+      if (record.message.starts_with("listener ")) lines_.emplace_back(record.message);
+    });
+  }
+  ~ListenerLines() {
+    set_log_sink({});
+    set_log_level(LogLevel::warn);
+  }
+  ListenerLines(const ListenerLines&) = delete;
+  ListenerLines& operator=(const ListenerLines&) = delete;
+
+  // Not more than one a second so far, and no text of a stranger.
+  void expect_few() const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(base::Clock::now() - begun_);
+    EXPECT_GE(lines_.size(), 1u);
+    EXPECT_LE(lines_.size(), static_cast<std::size_t>(seconds.count()) + 1);
+    for (const auto& line : lines_) EXPECT_EQ(line.find("INJECTED"), std::string::npos) << line;
+  }
+  [[nodiscard]] const std::vector<std::string>& all() const { return lines_; }
+
+ private:
+  const base::Clock::time_point begun_ = base::Clock::now();
+  std::vector<std::string> lines_;
+};
+
+// Those with another secret, another program's bytes, half a handshake, too many at once, and those for whom
+// there is no descriptor, in turn.
+TEST_F(Strangers, LogLinesOfAllKindsAreOneASecondAndHoldNoByteOfTheirs) {
+  const ListenerLines lines(LogLevel::debug);
+  auto options = process_2();
+  options.handshake_timeout = 200ms;  // where there are no proofs, no secret is another one
+  const auto listener = listen(options);
+  const DiallerHandshake other_secret(from_1_to_2(), key_of("quite another secret"), nonce_of(1));
+  for (unsigned round = 0; round < 10; ++round) {
     std::vector<RawPeer> peers;
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 10; ++i) {
       peers.push_back(RawPeer::connect_to(listener->port()));
-      peers.back().send("INJECTED\nLINE" + noise(200, static_cast<unsigned>(i)));
+      peers.back().send(other_secret.hello());
+      peers.push_back(RawPeer::connect_to(listener->port()));
+      peers.back().send("INJECTED\nLINE" + noise(200, round));
       run_ready(*reactor_);
     }
     for (auto& peer : peers) EXPECT_TRUE(run_until(*reactor_, [&] { return peer.closed(); }));
+    peers.clear();
+    for (int i = 0; i < 80; ++i) peers.push_back(RawPeer::connect_to(listener->port()));
+    run_ready(*reactor_);
+    for (auto& peer : peers) peer.reset();
+    run_ready(*reactor_);
+    peers.clear();
+    peers.push_back(RawPeer::connect_to(listener->port()));
+    const NoDescriptors none;
+    EXPECT_TRUE(run_until(*reactor_, [&] { return peers[0].closed(); }));
   }
-  set_log_sink({});
-  set_log_level(LogLevel::warn);
-  // One line a second: far fewer than strangers however slow the machine is.
-  EXPECT_GE(lines.size(), 1u);
-  EXPECT_LT(lines.size(), 100u);
-  for (const auto& line : lines) EXPECT_EQ(line.find("INJECTED"), std::string::npos) << line;
+  lines.expect_few();
+}
+
+// What is not logged at the usual level takes no turn of what is.
+TEST_F(Strangers, ScannersDoNotKeepARefusalOutOfTheLog) {
+  if (!proofs_available()) return;  // every secret is right
+  const ListenerLines lines(LogLevel::warn);
+  const auto listener = listen();
+  auto scanner = RawPeer::connect_to(listener->port());
+  scanner.send(http);
+  ASSERT_TRUE(run_until(*reactor_, [&] { return scanner.closed(); }));
+  ASSERT_FALSE(dial_now({"127.0.0.1", listener->port()}, from_1_to_2(),
+                        credentials_of("quite another secret"), base::Deadline::never())
+                   .ok());
+  ASSERT_EQ(lines.all().size(), 1u);
+  EXPECT_NE(lines.all()[0].find("secrets differ"), std::string::npos) << lines.all()[0];
 }
 
 }  // namespace
