@@ -21,6 +21,8 @@ std::optional<std::string> complaint_about(const std::string& name) {
     return "'" + name + "' cannot be the name of a variable";
   if (rank_environment(0, 1, {}, {}).contains(name))
     return "the launcher itself sets " + name + " for every rank";
+  for (const char* own : {"PARLEY_TLS", "PARLEY_AUTH", "PARLEY_SECRET_FILE"})
+    if (name == own) return name + " counts for the launcher's store, too: set it for parley-run itself";
   return std::nullopt;
 }
 

@@ -22,7 +22,8 @@ struct Rendezvous {
 Environment rank_environment(int rank, int ranks, const Rendezvous& rendezvous, const Environment& extra);
 
 // What is wrong with a further variable of this name, if anything: one that rank_environment() sets would be
-// overruled in silence.
+// overruled in silence, and one that says how connections are proved and encrypted must count for the store
+// as well, which the launcher serves.
 std::optional<std::string> complaint_about(const std::string& name);
 
 // The form in which the launcher hands variables to a forked rank through a pipe: NAME=value, each ended by a

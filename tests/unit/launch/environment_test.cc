@@ -30,6 +30,9 @@ TEST(RankEnvironment, WhatTheLauncherSetsIsNobodyElsesToSet) {
   for (const std::string name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
                                  "MASTER_PORT", "PARLEY_SECRET", "PARLEY_STORE"})
     EXPECT_EQ(complaint_about(name), "the launcher itself sets " + name + " for every rank");
+  for (const std::string name : {"PARLEY_TLS", "PARLEY_AUTH", "PARLEY_SECRET_FILE"})
+    EXPECT_EQ(complaint_about(name),
+              name + " counts for the launcher's store, too: set it for parley-run itself");
   for (const char* name : {"EXTRA", "rank", "PARLEY_DEBUG", "RANK_", ""})
     EXPECT_EQ(complaint_about(name).has_value(), *name == '\0') << name;
   EXPECT_EQ(complaint_about("A=B"), "'A=B' cannot be the name of a variable");
