@@ -7,12 +7,13 @@
 namespace parley::rendezvous {
 namespace {
 
-// Reads a count of length-prefixed strings and hands each to `take`. A count that the body cannot hold is
-// refused before anything is made of it.
+// Reads a count of length-prefixed strings and hands each to `take`. A count that the body cannot hold, or
+// that is beyond what a store holds, is refused before anything is made of it.
 template <typename Take>
 bool read_strings(base::WireReader& reader, const Frame& frame, Take take) {
   const auto count = reader.get<std::uint32_t>();
-  if (!count || *count > frame.body.size() / sizeof(std::uint32_t)) return false;
+  if (!count || *count > std::min(frame.body.size() / sizeof(std::uint32_t), TableLimits{}.keys))
+    return false;
   for (std::uint32_t i = 0; i < *count; ++i) {
     const auto bytes = reader.get_bytes();
     if (!bytes) return false;

@@ -66,6 +66,8 @@ bool changes(Command command) noexcept {
 
 std::optional<std::string> oversize(const Request& request, const TableLimits& limits) {
   constexpr std::size_t length_bytes = 4;  // what the wire adds to each
+  if (request.keys.size() > limits.keys)
+    return base::concat("the request has ", request.keys.size(), " keys, the limit is ", limits.keys);
   std::size_t total = 0;
   for (const auto key : request.keys) {
     if (key.size() > limits.key_bytes) return too_large("the key", key.size(), limits.key_bytes);

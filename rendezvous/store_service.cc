@@ -48,35 +48,41 @@ Reply check(const Table& table, const Request& request) {
   return {.number = 1};
 }
 
-// REQUIRES: all keys exist.
-Reply collect(const Table& table, std::span<const std::string> keys) {
+// What a get, multi_get or wait ends with. REQUIRES: all keys exist.
+template <typename Key>
+Reply collect(const Table& table, std::span<const Key> keys, bool with_values) try {
+  if (!with_values) return {};
   std::size_t total = 0;
-  for (const std::string& key : keys) total += table.find(key)->size() + 4;
+  for (const Key& key : keys) total += table.find(key)->size() + 4;
   if (total > table.limits().operation_bytes)
     return failed(base::concat("the values have ", total, " bytes together, the limit is ",
                                table.limits().operation_bytes));
   Reply reply;
   reply.values.reserve(keys.size());
-  for (const std::string& key : keys) reply.values.push_back(*table.find(key));
+  for (const Key& key : keys) reply.values.push_back(*table.find(key));
   return reply;
+} catch (const std::bad_alloc&) {
+  return failed("out of memory");
 }
 
-// What a get, multi_get or wait ends with.
-Reply conclude(const Table& table, const Table::WaitResult& result, bool with_values) {
-  try {
-    if (!result.satisfied) return {.status = ReplyStatus::timed_out, .missing = result.missing};
-    return with_values ? collect(table, result.keys) : Reply{};
-  } catch (const std::bad_alloc&) {
-    return failed("out of memory");
-  }
+Reply conclude(const Table& table, const Table::WaitResult& result, bool with_values) try {
+  if (!result.satisfied) return {.status = ReplyStatus::timed_out, .missing = result.missing};
+  return collect(table, result.keys, with_values);
+} catch (const std::bad_alloc&) {
+  return failed("out of memory");
 }
 
 Table::WaitId wait(Table& table, const Request& request, base::Deadline deadline, ReplyHandler handler) {
   const bool with_values = request.command != Command::wait;
+  // What is there already is answered from the request itself, without a copy of its keys.
+  if (table.has_all(request.keys)) {
+    handler(Table::no_wait, collect(table, std::span<const std::string_view>(request.keys), with_values));
+    return Table::no_wait;
+  }
   auto ended = [&table, with_values, handler](const Table::WaitResult& result) {
     handler(result.id, conclude(table, result, with_values));
   };
-  const auto id = table.wait({request.keys.begin(), request.keys.end()}, deadline, std::move(ended));
+  const auto id = table.wait(request.keys, deadline, std::move(ended));
   if (id) return id.value();
   handler(Table::no_wait, failed(id.failure().message));
   return Table::no_wait;

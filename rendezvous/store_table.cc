@@ -143,8 +143,8 @@ void StoreTable::for_each(const std::function<void(const std::string&, const Val
   for (const auto& [key, value] : values_) show(key, value);
 }
 
-std::optional<std::size_t> StoreTable::find_missing(std::span<const std::string> keys,
-                                                    std::size_t start) const {
+template <typename Key>
+std::optional<std::size_t> StoreTable::find_missing(std::span<const Key> keys, std::size_t start) const {
   for (std::size_t step = 0; step < keys.size(); ++step) {
     const std::size_t i = (start + step) % keys.size();
     if (find(keys[i]) == nullptr) return i;
@@ -159,22 +159,27 @@ std::vector<std::uint32_t> StoreTable::all_missing(std::span<const std::string> 
   return missing;
 }
 
-base::Result<StoreTable::WaitId> StoreTable::wait(std::vector<std::string> keys, base::Deadline deadline,
-                                                  WaitHandler handler) {
+bool StoreTable::has_all(std::span<const std::string_view> keys) const {
+  return !find_missing(keys, 0);
+}
+
+base::Result<StoreTable::WaitId> StoreTable::wait(std::span<const std::string_view> keys,
+                                                  base::Deadline deadline, WaitHandler handler) {
   const auto missing = find_missing(keys, 0);
   if (!missing) {
-    handler({no_wait, keys, true, {}});
+    handler({no_wait, std::vector<std::string>(keys.begin(), keys.end()), true, {}});
     return no_wait;
   }
   std::size_t key_bytes = 0;
-  for (const std::string& key : keys) key_bytes += sizeof(key) + key.size();
+  for (const std::string_view key : keys) key_bytes += sizeof(std::string) + key.size();
   if (waits_.size() >= limits_.waits)
     return full(base::concat(limits_.waits, " operations that wait are its limit"));
   if (key_bytes > limits_.wait_bytes - wait_bytes_)
     return full(base::concat("keys waited for may take ", limits_.wait_bytes, " bytes"));
 
   WaitList node;
-  node.push_back({next_id_++, std::move(keys), key_bytes, *missing, false, deadline, std::move(handler)});
+  node.push_back(
+      {next_id_++, {keys.begin(), keys.end()}, key_bytes, *missing, false, deadline, std::move(handler)});
   const auto wait = node.begin();
   // If one of these cannot allocate, the others' leftovers (an empty list, a deadline of no wait) do no harm.
   WaitList& list = watched_[wait->keys[*missing]];
@@ -192,7 +197,7 @@ void StoreTable::wake(std::string_view key) {
   WaitList& list = entry->second;
   while (!list.empty()) {
     Wait& wait = list.front();
-    const auto missing = find_missing(wait.keys, wait.watched);
+    const auto missing = find_missing(std::span<const std::string>(wait.keys), wait.watched);
     WaitList& target = missing ? watched_[wait.keys[*missing]] : ready_;
     wait.ready = !missing;
     if (missing) wait.watched = *missing;

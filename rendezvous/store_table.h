@@ -70,9 +70,13 @@ class StoreTable {
   // Forgets all values; the waits stay.
   void clear() noexcept;
 
+  // Whether all of them exist now.
+  [[nodiscard]] bool has_all(std::span<const std::string_view> keys) const;
   // Calls `handler` when all keys exist at the same time (perhaps before returning) or when expire() finds
-  // the deadline passed. Returns no_wait when the handler has run. Fails with `exhausted` without calling it.
-  base::Result<WaitId> wait(std::vector<std::string> keys, base::Deadline deadline, WaitHandler handler);
+  // the deadline passed. Returns no_wait when the handler has run. Fails with `exhausted` without calling it,
+  // and without a copy of the keys.
+  base::Result<WaitId> wait(std::span<const std::string_view> keys, base::Deadline deadline,
+                            WaitHandler handler);
   // The handler will not run. An unknown id is ignored.
   void cancel(WaitId id);
 
@@ -105,8 +109,8 @@ class StoreTable {
 
   [[nodiscard]] std::optional<base::Failure> find_room(std::span<const Entry> entries) const;
   // Index of a missing key, searched from `start` around; nothing when all exist.
-  [[nodiscard]] std::optional<std::size_t> find_missing(std::span<const std::string> keys,
-                                                        std::size_t start) const;
+  template <typename Key>
+  [[nodiscard]] std::optional<std::size_t> find_missing(std::span<const Key> keys, std::size_t start) const;
   [[nodiscard]] std::vector<std::uint32_t> all_missing(std::span<const std::string> keys) const;
   void wake(std::string_view key);
   void run_ready();

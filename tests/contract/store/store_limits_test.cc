@@ -1,3 +1,4 @@
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -77,6 +78,23 @@ TEST_P(StoreLimitsTest, AFullStoreTakesNoMoreBytes) {
   EXPECT_THROW(store().append("k2", bytes("xyz")), StoreError);
   EXPECT_EQ(store().append("k2", bytes("xy")), 8U);
   EXPECT_THROW(store().append("k4", {}), StoreError);
+}
+
+// Even if all are the same, and there.
+TEST_P(StoreLimitsTest, ARequestNamesNoMoreKeysThanAStoreHolds) {
+  rendezvous::TableLimits limits;
+  limits.keys = 2;
+  make(limits);
+  store().set_string("", "there");
+  const std::vector<std::string> keys(3);
+  for (const auto& ask : std::vector<std::function<void()>>{
+           [&] { store().wait(keys); }, [&] { store().multi_get(keys); }, [&] { store().check(keys); }}) {
+    const auto error = thrown<StoreError>(ask);
+    ASSERT_TRUE(error);
+    EXPECT_NE(std::string(error->what()).find("the request has 3 keys, the limit is 2"), std::string::npos)
+        << error->what();
+  }
+  EXPECT_EQ(store().multi_get(std::vector<std::string>(2)).size(), 2U);
 }
 
 TEST_P(StoreLimitsTest, AFullStoreTakesNoMoreKeys) {

@@ -73,12 +73,12 @@ class Walk {
     const auto name = "w" + std::to_string(steps_);
     Wait wait{.id = 0, .keys = {}, .deadline = now_ + std::chrono::seconds(1 + pick(20))};
     for (std::size_t i = pick(4); i > 0; --i) wait.keys.push_back(pick_key());
-    const auto id =
-        table_.wait(wait.keys, base::Deadline::at(wait.deadline), [this, name](const auto& result) {
-          auto line = name + (result.satisfied ? "" : " misses");
-          for (const auto index : result.missing) line += " " + result.keys[index];
-          actual_.push_back(line);
-        });
+    const auto id = table_.wait(std::vector<std::string_view>(wait.keys.begin(), wait.keys.end()),
+                                base::Deadline::at(wait.deadline), [this, name](const auto& result) {
+                                  auto line = name + (result.satisfied ? "" : " misses");
+                                  for (const auto index : result.missing) line += " " + result.keys[index];
+                                  actual_.push_back(line);
+                                });
     ASSERT_TRUE(id.ok());
     wait.id = id.value();
     EXPECT_EQ(wait.id == StoreTable::no_wait, complete(wait));

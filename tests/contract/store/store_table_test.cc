@@ -24,14 +24,14 @@ class StoreTableTest : public testing::Test {
     const StoreTable::Entry entry{key, bytes(value)};
     ASSERT_TRUE(table_.set({&entry, 1}).ok());
   }
-  StoreTable::WaitId wait(const std::string& name, std::vector<std::string> keys,
+  StoreTable::WaitId wait(const std::string& name, const std::vector<std::string>& keys,
                           base::Deadline deadline = base::Deadline::never()) {
     auto ended = [this, name](const StoreTable::WaitResult& result) {
       auto line = name + (result.satisfied ? "" : " misses");
       for (const auto index : result.missing) line += " " + result.keys[index];
       ended_.push_back(line);
     };
-    const auto id = table_.wait(std::move(keys), deadline, ended);
+    const auto id = table_.wait(std::vector<std::string_view>(keys.begin(), keys.end()), deadline, ended);
     EXPECT_TRUE(id.ok());
     return id.value();
   }
@@ -66,7 +66,7 @@ TEST_F(StoreTableTest, AWaitEndsOnceWhenItsLastKeyComesInAnyOrder) {
     StoreTable table{TableLimits{}};
     int ends = 0;
     ASSERT_TRUE(
-        table.wait({"a", "b", "c", "d"}, base::Deadline::never(),
+        table.wait(std::vector<std::string_view>{"a", "b", "c", "d"}, base::Deadline::never(),
                    [&](const StoreTable::WaitResult& result) { ends += result.satisfied ? 1 : 100; }));
     for (const auto& key : keys) {
       EXPECT_EQ(ends, 0);
@@ -91,7 +91,7 @@ TEST_F(StoreTableTest, ACancelledWaitDoesNotEnd) {
 
 TEST_F(StoreTableTest, AHandlerMayCancelAWaitThatIsAboutToEnd) {
   StoreTable::WaitId victim = StoreTable::no_wait;
-  ASSERT_TRUE(table_.wait({"a"}, base::Deadline::never(),
+  ASSERT_TRUE(table_.wait(std::vector<std::string_view>{"a"}, base::Deadline::never(),
                           [&](const StoreTable::WaitResult&) { table_.cancel(victim); }));
   victim = wait("victim", {"a"});
   wait("bystander", {"a"});

@@ -75,6 +75,10 @@ TEST_F(TcpStoreHostile, MalformedRequestsAreDropped) {
   const std::uint32_t count = 0xffffffff;
   std::memcpy(many_keys.data() + rendezvous::frame_header_bytes + 16, &count, sizeof(count));
   expect_dropped(many_keys, "command 5 is unknown or malformed");
+  // More keys than a store holds, in few bytes: they would take ten times as much as the request.
+  auto empty_keys = rendezvous::encode_request(
+      1, {.command = Command::wait, .keys = std::vector<std::string_view>((std::size_t{1} << 20) + 1)});
+  expect_dropped(empty_keys, "command 6 is unknown or malformed");
   // A set without a value, a get with two keys, bytes behind the end.
   expect_dropped(rendezvous::encode_request(1, {.command = Command::set, .keys = {"a"}}), "command 1 ");
   expect_dropped(rendezvous::encode_request(1, {.command = Command::get, .keys = {"a", "b"}}), "command 2 ");
