@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <parley/asio.h>
 #include <parley/parley.h>
 
 #include <cerrno>
@@ -47,6 +48,20 @@ TEST(Descriptors, OfAWorldAreCloseOnExec) {
     received.wait();
     world.barrier();
     expect_close_on_exec(before, "after messages");
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// As Asio's own descriptors are.
+TEST(Descriptors, OfAnAsioLoopAreCloseOnExec) {
+  const int code = run_ranks(2, [](int, int) {
+    const std::set<int> before = open_descriptors();
+    ProcessGroup world = init();
+    asio::io_context context;
+    const AsioProgress progress(context, world);
+    context.poll();
+    expect_close_on_exec(before, "with AsioProgress");
+    world.barrier();
   });
   EXPECT_EQ(code, 0);
 }

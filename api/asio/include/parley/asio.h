@@ -1,8 +1,8 @@
 #pragma once
 
+#include <fcntl.h>
 #include <parley/process_group.h>
 #include <parley/work.h>
-#include <unistd.h>
 
 #include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>
@@ -116,7 +116,7 @@ class AsioProgress {
   struct Loop {
     // A descriptor of its own, for Asio closes it.
     Loop(asio::io_context& context, ProcessGroup of)
-        : group(std::move(of)), descriptor(context, ::dup(group.fd())) {}
+        : group(std::move(of)), descriptor(context, ::fcntl(group.fd(), F_DUPFD_CLOEXEC, 0)) {}
 
     // Other handlers have their turn between two calls of progress().
     static void next(const std::shared_ptr<Loop>& loop) {
