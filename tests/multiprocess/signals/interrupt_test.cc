@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/support/flatness.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
@@ -33,6 +34,8 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t seed = 1234;
 constexpr std::chrono::microseconds pause_between_signals{200};
+// Rounds after which the process has all that it keeps.
+constexpr std::uint64_t warm_up = 2;
 
 struct Room {
   std::array<std::atomic<pid_t>, 2> pids{};
@@ -43,9 +46,20 @@ struct Room {
 std::atomic<int> interruptions{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-std::int64_t enough() {
-  return long_tests() ? 50'000 : 2000;
-}
+// Signals until it is enough: so many, and for a minute with PARLEY_LONG_TESTS=1.
+class Storm {
+ public:
+  [[nodiscard]] bool is_over() const {
+    return interruptions >= 2000 && (!long_tests() || std::chrono::steady_clock::now() - begun_ >= 1min);
+  }
+  void report(int rank) const {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun_;
+    std::printf("rank %d: %d signals in %.1f s\n", rank, interruptions.load(), took.count());
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
 
 // Without SA_RESTART.
 void interrupt_on(int signal_number) {
@@ -113,16 +127,20 @@ TEST(Signals, ATimerInterruptsEverythingFromInitToDestroy) {
   const int code = run_ranks(2,
                              [](int rank, int) {
                                start_timer();
+                               const Storm storm;
+                               Flatness flat;
                                for (std::uint64_t round = 0;; ++round) {
                                  ProcessGroup world = init();
                                  ping_pong(world, Random(seed + round));
                                  random_traffic(world, round);
                                  world.barrier();
-                                 const bool over = agree(world, interruptions >= enough());
+                                 const bool over = agree(world, round > warm_up + 1 && storm.is_over());
                                  destroy();
                                  if (over) break;
+                                 if (round == warm_up) flat.begin();
+                                 if (round > warm_up) flat.expect_as_before();
                                }
-                               std::printf("rank %d: %d signals\n", rank, interruptions.load());
+                               storm.report(rank);
                              },
                              {.timeout = long_tests() ? 600s : 120s});
   EXPECT_EQ(code, 0);
@@ -131,24 +149,28 @@ TEST(Signals, ATimerInterruptsEverythingFromInitToDestroy) {
 TEST(Signals, OfAnotherProcessInterruptEveryWait) {
   const SharedPage<Room> room;
   const SideProcess side([&] { send_signals(*room); });
-  const int code =
-      run_ranks(2,
-                [&](int rank, int) {
-                  interrupt_on(SIGUSR1);
-                  room->pids[static_cast<std::size_t>(rank)] = getpid();
-                  ProcessGroup world = init();
-                  for (std::uint64_t round = 0; !agree(world, interruptions >= enough()); ++round) {
-                    ping_pong(world, Random(seed + round));
-                    random_traffic(world, round);
-                    world.barrier();
-                  }
-                  // The process that sends them must not meet another process with our number.
-                  world.barrier();
-                  room->over = true;
-                  while (!room->sender_gone) std::this_thread::yield();
-                  std::printf("rank %d: %d signals\n", rank, interruptions.load());
-                },
-                {.timeout = long_tests() ? 600s : 120s});
+  const int code = run_ranks(2,
+                             [&](int rank, int) {
+                               interrupt_on(SIGUSR1);
+                               room->pids[static_cast<std::size_t>(rank)] = getpid();
+                               ProcessGroup world = init();
+                               const Storm storm;
+                               Flatness flat;
+                               for (std::uint64_t round = 0;
+                                    !agree(world, round > warm_up + 1 && storm.is_over()); ++round) {
+                                 ping_pong(world, Random(seed + round));
+                                 random_traffic(world, round);
+                                 world.barrier();
+                                 if (round == warm_up) flat.begin();
+                                 if (round > warm_up) flat.expect_as_before();
+                               }
+                               // The process that sends them must not meet another process with our number.
+                               world.barrier();
+                               room->over = true;
+                               while (!room->sender_gone) std::this_thread::yield();
+                               storm.report(rank);
+                             },
+                             {.timeout = long_tests() ? 600s : 120s});
   EXPECT_EQ(code, 0) << "seed " << seed;
 }
 

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstddef>
+
+namespace parley::testing {
+
+// That a process has no more descriptors, no more threads and hardly more memory than at an earlier moment.
+// It may be another one, for instance the one that keeps the store.
+class Flatness {
+ public:
+  explicit Flatness(pid_t pid = getpid()) : pid_(pid) {}
+
+  // From now on. Call it when the process has all that it keeps for good.
+  void begin();
+  // Throws Unexpected when it has grown since begin(). What ends a moment later is waited for.
+  // `growth_bytes`: of resident memory; 32 times as much under sanitizers, which keep what was freed.
+  void expect_as_before(std::size_t growth_bytes = std::size_t{8} << 20) const;
+  // Prints what it has now beside what it had.
+  void report(const char* what) const;
+
+ private:
+  pid_t pid_;
+  std::size_t descriptors_ = 0;
+  std::size_t threads_ = 0;
+  std::size_t memory_ = 0;
+};
+
+// What a process of this user has now.
+[[nodiscard]] std::size_t memory_of(pid_t pid);  // resident bytes
+[[nodiscard]] std::size_t descriptors_of(pid_t pid);
+[[nodiscard]] std::size_t threads_of(pid_t pid);
+
+}  // namespace parley::testing
