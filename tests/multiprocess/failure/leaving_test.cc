@@ -8,10 +8,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/support/await.h"
+#include "tests/multiprocess/support/log_lines.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
 
@@ -53,6 +56,52 @@ TEST(Leaving, InGoodOrderIsPeerLeftForThoseWhoStillNeedIt) {
     Work receive = world.irecv(large, any_source);
     world.send(large, other);
     expect_equal(receive.wait().source, other, "source");
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// What rank 0 has begun to send and let go of, small and large; rank 1 asks for it when rank 0 is on its way
+// out.
+TEST(Leaving, FlushesWhatIsStillOnItsWay) {
+  const SharedPage<std::atomic<bool>> leaves;
+  const int code = run_ranks(2, [&](int rank, int) {
+    const LogLines lines;
+    ProcessGroup world = init();
+    if (rank == 0) {
+      for (const std::size_t bytes : {std::size_t{8}, large_bytes}) {
+        const auto data = std::make_shared<std::vector<std::byte>>(bytes, std::byte{7});
+        world.isend(*data, 1).detach(data);
+      }
+      *leaves = true;
+      destroy();
+      return expect(lines.with("not delivered").empty(), "all was delivered");
+    }
+    await([&] { return leaves->load(); }, "rank 0 leaves");
+    for (const std::size_t bytes : {std::size_t{8}, large_bytes}) {
+      std::vector<std::byte> data(bytes);
+      world.recv(data, 0);
+      expect(data == std::vector<std::byte>(bytes, std::byte{7}), "the bytes");
+    }
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Rank 1 lives and never asks for it.
+TEST(Leaving, ReportsWhatNobodyHasTakenInTime) {
+  const SharedPage<std::atomic<bool>> has_left;
+  const int code = run_ranks(2, [&](int rank, int) {
+    const LogLines lines;
+    ProcessGroup world = init();
+    if (rank == 1) return await([&] { return has_left->load(); }, "rank 0 has left", 60s);
+    for (int i = 0; i < 3; ++i) {
+      const auto data = std::make_shared<std::vector<std::byte>>(large_bytes);
+      world.isend(*data, 1).detach(data);
+    }
+    destroy();
+    *has_left = true;
+    const auto report = lines.with("leaving with 3 messages not delivered");
+    expect_equal(report.size(), std::size_t{1}, "reports");
+    expect(report[0].level == LogLevel::warn, "a warning");
   });
   EXPECT_EQ(code, 0);
 }
