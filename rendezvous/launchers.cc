@@ -59,6 +59,43 @@ void refuse_batch_script(const Surroundings& around) {
 
 }  // namespace
 
+std::span<const char* const> launcher_variables() noexcept {
+  static constexpr const char* names[] = {"MASTER_ADDR",
+                                          "MASTER_PORT",
+                                          "RANK",
+                                          "WORLD_SIZE",
+                                          "LOCAL_RANK",
+                                          "LOCAL_WORLD_SIZE",
+                                          "NPROC_PER_NODE",
+                                          "TORCHELASTIC_RUN_ID",
+                                          "TORCHELASTIC_RESTART_COUNT",
+                                          "OMPI_COMM_WORLD_RANK",
+                                          "OMPI_COMM_WORLD_SIZE",
+                                          "OMPI_COMM_WORLD_LOCAL_RANK",
+                                          "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                          "OMPI_MCA_orte_precondition_transports",
+                                          "OMPI_MCA_orte_hnp_uri",
+                                          "PMIX_NAMESPACE",
+                                          "PMIX_SERVER_URI2",
+                                          "PMIX_SERVER_URI4",
+                                          "PMI_RANK",
+                                          "PMI_SIZE",
+                                          "PMI_FD",
+                                          "PMI_PORT",
+                                          "MPI_LOCALRANKID",
+                                          "MPI_LOCALNRANKS",
+                                          "SLURM_PROCID",
+                                          "SLURM_NTASKS",
+                                          "SLURM_LOCALID",
+                                          "SLURM_JOB_ID",
+                                          "SLURM_STEP_ID",
+                                          "SLURM_STEP_NUM_TASKS",
+                                          "SLURM_STEP_NODELIST",
+                                          "SLURM_RESTART_COUNT",
+                                          "XDG_RUNTIME_DIR"};
+  return names;
+}
+
 std::optional<Membership> told_by_parley(const Surroundings& around) {
   auto membership =
       read(around, {"PARLEY_RANK", "PARLEY_RANK", "PARLEY_WORLD_SIZE", "PARLEY_LOCAL_RANK", ""});

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "rendezvous/surroundings.h"
@@ -23,6 +24,9 @@ struct Membership {
   std::string node = {};      // where rank 0 runs; empty: unknown
   std::string advice = {};    // how to give all ranks a variable: "mpirun -x NAME=value"
 };
+
+// Every variable without our prefix that discover() and private_file() read, for reports.
+std::span<const char* const> launcher_variables() noexcept;
 
 // Each is nothing when none of its variables is set. Throws UsageError when they make no sense; a rank or
 // world size alone does not: the other may come from elsewhere.

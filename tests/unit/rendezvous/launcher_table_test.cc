@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 #include <parley/error.h>
 
+#include <algorithm>
+#include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "rendezvous/discovery.h"
+#include "rendezvous/launchers.h"
+#include "rendezvous/private_file.h"
 #include "rendezvous/slurm.h"
 #include "tests/unit/rendezvous/pretended.h"
 
@@ -320,6 +325,34 @@ TEST(Launchers, AnotherRankThanTheLaunchersHasNeitherItsLocalRankNorItsFile) {
             "the program's rank and world size; the store by MASTER_ADDR=node-m, MASTER_PORT=4000");
   EXPECT_THROW(place_of(open_mpi, 0, 2), UsageError);
   EXPECT_EQ(place_of(open_mpi, 1, 2).local_rank, 1);
+}
+
+// Under every launcher, with and without the variables that are asked for only then.
+TEST(LauncherVariables, AreAllThatAreAskedFor) {
+  const auto asked = std::make_shared<std::set<std::string>>();
+  const auto ask = [&](const Variables& variables) {
+    Surroundings around = pretend(with(variables, {{"XDG_RUNTIME_DIR", ::testing::TempDir()}}));
+    around.variable = [asked, inner = around.variable](const char* name) {
+      asked->insert(name);
+      return inner(name);
+    };
+    try {
+      discover("env://", -1, -1, around);
+      private_file("a key", around);
+    } catch (const Error&) {
+      // Asked it was.
+    }
+  };
+  for (const Variables& one :
+       {Variables{}, torchrun, kubeflow, open_mpi, mpich, intel_mpi, slurm, slurm_batch})
+    ask(one);
+  const auto names = launcher_variables();
+  const std::set<std::string> known(names.begin(), names.end());
+  EXPECT_EQ(known.size(), names.size()) << "one is there twice";
+  std::set<std::string> asked_for = *asked;
+  std::erase_if(asked_for,
+                [](const std::string& name) { return name.empty() || name.starts_with("PARLEY_"); });
+  EXPECT_EQ(asked_for, known);
 }
 
 }  // namespace
