@@ -88,7 +88,7 @@ TEST_F(Silence, OfAHostIsADeathForThoseWhoWereNotLinkedYet) {
   const auto took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
   std::printf("late: both hosts noticed within %.2f s\n", took.count());
   // 6 s of dialling, and 3 s at most until the store, which was on the other host, is given up.
-  EXPECT_LT(took, (long_tests() ? 10s : 25s) * slowness());
+  EXPECT_LT(took, (long_tests() ? 12s : 25s) * slowness());
   EXPECT_GT(took, 4s) << "an interruption is not a loss";
   EXPECT_THAT(b.output(), HasSubstr("no answer (a firewall?)"));
   EXPECT_EQ(a.finish(), 0);
