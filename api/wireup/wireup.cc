@@ -45,8 +45,7 @@ void open_store(World& world, const WireupOptions& options, const socket::Creden
   TcpStoreOptions store;
   store.host = place.store_host;
   store.port = place.store_port;
-  // Jobs of one user may meet at one port with one secret: what tells them apart becomes part of it.
-  store.secret = place.job.empty() ? credentials.secret : credentials.secret + '\n' + place.job;
+  store.secret = socket::secret_of_job(credentials.secret, place.job);
   store.tls = credentials.encrypt;
   store.timeout = deadline.remaining();
   if (place.serves_store) world.store_server = std::make_unique<TcpStoreServer>(store);

@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 
 #include "rendezvous/discovery.h"
+#include "rendezvous/launchers.h"
 #include "tools/info/report.h"
 #include "transport/base/env.h"
 #include "transport/base/log.h"
@@ -29,11 +32,25 @@ std::string key_id_of(const std::string& secret) {
   return key ? socket::to_hex(key.value()->id()) : "none: " + key.failure().message;
 }
 
+// The store's connections prove another one, in which the job has a part: what a refusal there names.
+Json told(const std::string& from, const std::string& secret, const Json& place) {
+  Json json = {{"from", from}, {"key_id", key_id_of(secret)}};
+  if (place.contains("store_host"))
+    json["store_key_id"] = key_id_of(socket::secret_of_job(secret, place.value("job", "")));
+  return json;
+}
+
 Json variable(std::string_view name, const std::string& value, std::string_view note) {
   return {{"name", name}, {"value", value}, {"note", note}};
 }
 
 }  // namespace
+
+int full_mesh_limit() {
+  const std::int64_t limit = base::env_integer("PARLEY_FULL_MESH_LIMIT").value_or(32);
+  if (limit < 0) throw UsageError("PARLEY_FULL_MESH_LIMIT must be 0 or more ranks");
+  return static_cast<int>(std::min<std::int64_t>(limit, std::numeric_limits<int>::max()));
+}
 
 Json describe_place(const Question& question) try {
   const auto place = rendezvous::discover(question.method, question.rank, question.world_size);
@@ -66,17 +83,15 @@ Json describe_place(const Question& question) try {
 // The order of socket::resolve_secret(), which makes the cookie file where there is none.
 Json describe_secret(const Json& place) try {
   if (is_alone(place)) return {{"from", "nowhere: a world of one needs none"}};
-  const std::string setting = base::env_string("PARLEY_AUTH").value_or("on");
-  if (setting == "off") return {{"from", "nowhere: PARLEY_AUTH=off, whoever comes is let in"}};
-  if (setting != "on") return {{"problem", base::concat("PARLEY_AUTH=", setting, " is neither on nor off")}};
+  if (!socket::resolve_settings({}).authenticate)
+    return {{"from", "nowhere: PARLEY_AUTH=off, whoever comes is let in"}};
   if (const auto secret = socket::secret_of_file())
-    return {{"from", "the file that PARLEY_SECRET_FILE names"}, {"key_id", key_id_of(*secret)}};
-  if (const auto secret = base::env_string("PARLEY_SECRET"))
-    return {{"from", "PARLEY_SECRET"}, {"key_id", key_id_of(*secret)}};
+    return told("the file that PARLEY_SECRET_FILE names", *secret, place);
+  if (const auto secret = base::env_string("PARLEY_SECRET")) return told("PARLEY_SECRET", *secret, place);
   const std::string path = socket::cookie_path();
   if (!std::filesystem::exists(path))
     return {{"from", base::concat("the cookie file ", path, ", which the first init() makes")}};
-  return {{"from", "the cookie file " + path}, {"key_id", key_id_of(socket::read_or_make_cookie(path))}};
+  return told("the cookie file " + path, socket::read_or_make_cookie(path), place);
 } catch (const Error& error) {
   return {{"problem", error.what()}};
 }
@@ -97,38 +112,32 @@ Json describe_address(const Json& place) try {
   return {{"problem", error.what()}};
 }
 
+// What makes it impossible to say is a problem elsewhere in the report.
 Json describe_links(const Json& place) {
   Json links = Json::array();
   links.push_back({{"to", "itself"}, {"link", "inproc"}, {"why", "memory of this process"}});
-  if (!is_alone(place))
-    links.push_back(
-        {{"to", "every other rank"}, {"link", "tcp"}, {"why", "the only link between processes so far"}});
+  if (is_alone(place)) return links;
+  Json tcp = {{"to", "every other rank"}, {"link", "tcp"}, {"why", "the only link between processes so far"}};
+  try {
+    tcp["tls"] = socket::resolve_settings({}).encrypt;
+    if (place.contains("world_size")) tcp["on_demand"] = place["world_size"] > full_mesh_limit();
+  } catch (const Error&) {
+    tcp["why"] = "not all of it can be told: see the problems";
+  }
+  links.push_back(std::move(tcp));
   return links;
 }
 
 // No value of a variable that nothing reads: it may be a secret under a name with a slip in it.
+// Open MPI's key is one of its own transports'.
 Json describe_variables() {
-  static constexpr const char* of_launchers[] = {"MASTER_ADDR",
-                                                 "MASTER_PORT",
-                                                 "RANK",
-                                                 "WORLD_SIZE",
-                                                 "LOCAL_RANK",
-                                                 "LOCAL_WORLD_SIZE",
-                                                 "OMPI_COMM_WORLD_RANK",
-                                                 "OMPI_COMM_WORLD_SIZE",
-                                                 "OMPI_COMM_WORLD_LOCAL_RANK",
-                                                 "PMI_RANK",
-                                                 "PMI_SIZE",
-                                                 "SLURM_PROCID",
-                                                 "SLURM_NTASKS",
-                                                 "SLURM_LOCALID",
-                                                 "SLURM_JOB_ID",
-                                                 "SLURM_STEP_ID",
-                                                 "SLURM_STEP_NODELIST"};
   Json variables = Json::array();
-  for (const char* name : of_launchers)
-    if (const auto value = base::env_string(name))
-      variables.push_back(variable(name, *value, "from the launcher"));
+  for (const std::string name : rendezvous::launcher_variables())
+    if (const auto value = base::env_string(name.c_str())) {
+      const bool secret = name == "OMPI_MCA_orte_precondition_transports";
+      variables.push_back(variable(name, secret ? "(not shown)" : *value,
+                                   name.starts_with("XDG_") ? "from the system" : "from the launcher"));
+    }
   const auto known = base::known_variables();
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);

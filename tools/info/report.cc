@@ -14,13 +14,16 @@ Json problems_of(const Json& report) {
   Json problems = Json::array();
   for (const Json& part : report)
     if (part.is_object() && part.contains("problem")) problems.push_back(part["problem"]);
-  for (const char* name : {"PARLEY_TIMEOUT", "PARLEY_INIT_TIMEOUT"}) {
+  const auto try_to = [&](const auto& read) {
     try {
-      base::env_duration(name);
+      (void)read();
     } catch (const UsageError& error) {
       problems.push_back(error.what());
     }
-  }
+  };
+  for (const char* name : {"PARLEY_TIMEOUT", "PARLEY_INIT_TIMEOUT"})
+    try_to([&] { return base::env_duration(name); });
+  try_to(full_mesh_limit);
   return problems;
 }
 
@@ -42,7 +45,7 @@ std::string line_of(const Json& entry) {
   std::string line;
   for (const auto& [name, value] : entry.items()) {
     if (value.is_boolean()) {
-      if (value.get<bool>()) line += ", " + name;
+      if (value.get<bool>()) line += ", " + title(name);
       continue;
     }
     line += (line.empty() ? "" : line.find(' ') == std::string::npos ? " " : ", ") + words(value);

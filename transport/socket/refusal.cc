@@ -34,8 +34,8 @@ std::string explain_keys(const Facts& dialler, const Facts& listener) {
                   " was built without OpenSSL and cannot prove to know the secret: build both with it");
   return concat(
       "the dialler's key id is ", to_hex(dialler.key_id), ", the listener's is ", to_hex(listener.key_id),
-      ", so their secrets differ: give both the same PARLEY_SECRET if they are of one job, other addresses "
-      "if not");
+      ", so their secrets differ, or they are of different jobs (run id, Slurm step): give both the same "
+      "PARLEY_SECRET if they are of one job, other addresses if not (parley-info shows the key ids)");
 }
 
 }  // namespace

@@ -63,7 +63,11 @@ std::string resolve_secret(const std::string& explicit_secret) {
   return secret;
 }
 
-Credentials resolve_credentials(const std::string& explicit_secret, std::optional<bool> tls) {
+std::string secret_of_job(const std::string& secret, const std::string& job) {
+  return job.empty() || secret.empty() ? secret : secret + '\n' + job;
+}
+
+Credentials resolve_settings(std::optional<bool> tls) {
   Credentials credentials;
   credentials.encrypt = tls ? *tls : tls_of_environment();
   const std::string setting = base::env_string("PARLEY_AUTH").value_or("on");
@@ -75,6 +79,11 @@ Credentials resolve_credentials(const std::string& explicit_secret, std::optiona
   if (credentials.encrypt && !credentials.authenticate)
     throw UsageError(
         "TLS is asked for (PARLEY_TLS=1), and PARLEY_AUTH=off leaves no secret to make its key from");
+  return credentials;
+}
+
+Credentials resolve_credentials(const std::string& explicit_secret, std::optional<bool> tls) {
+  Credentials credentials = resolve_settings(tls);
   if (credentials.authenticate) credentials.secret = resolve_secret(explicit_secret);
   return credentials;
 }

@@ -23,10 +23,18 @@ std::optional<std::string> secret_of_file();
 // logged. Warns once about a secret that is short enough to be guessed.
 std::string resolve_secret(const std::string& explicit_secret);
 
-// What this process proves in its handshakes, but for the job: the secret above, or nothing at all when
-// PARLEY_AUTH=off, which wins over every secret; and whether connections are encrypted: `tls`, else
-// PARLEY_TLS=1. Throws parley::UsageError when PARLEY_AUTH is neither on nor off, PARLEY_TLS neither 0 nor 1,
-// or there can be no TLS: without authentication, or in a build without OpenSSL.
+// What the ends of a store's connections prove to know: jobs of one user may meet at one port with one
+// secret, so that what tells them apart (run id, Slurm step; empty: nothing does) becomes part of it.
+std::string secret_of_job(const std::string& secret, const std::string& job);
+
+// Whether this process proves anything in its handshakes (PARLEY_AUTH) and whether connections are encrypted:
+// `tls`, else PARLEY_TLS=1; without the secret, which is not looked for. Throws parley::UsageError when
+// PARLEY_AUTH is neither on nor off, PARLEY_TLS neither 0 nor 1, or there can be no TLS: without
+// authentication, or in a build without OpenSSL.
+Credentials resolve_settings(std::optional<bool> tls);
+
+// The same with what is proved, but for the job: the secret above, or nothing at all when PARLEY_AUTH=off,
+// which wins over every secret.
 Credentials resolve_credentials(const std::string& explicit_secret, std::optional<bool> tls);
 
 }  // namespace parley::socket

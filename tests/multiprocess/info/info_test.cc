@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -9,10 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "rendezvous/launchers.h"
 #include "tests/multiprocess/launch/command.h"
 #include "transport/base/env.h"
 #include "transport/socket/job_key.h"
 #include "transport/socket/refusal.h"
+#include "transport/socket/secret.h"
+#include "transport/socket/secure_stream.h"
 
 namespace parley::info {
 namespace {
@@ -27,7 +31,7 @@ using Variables = std::map<std::string, std::string>;
 // Variables that are empty count as unset: none of the test's own has a part in it.
 Variables only(const Variables& given) {
   Variables all;
-  for (const char* name : {"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK"}) all[name] = "";
+  for (const std::string name : rendezvous::launcher_variables()) all[name] = "";
   for (const auto& known : base::known_variables()) all[std::string(known.name)] = "";
   for (const auto& [name, value] : given) all[name] = value;
   return all;
@@ -109,6 +113,60 @@ TEST(Info, ASecretIsToldByItsKeyIdOnly) {
   EXPECT_EQ((text.output() + text.errors()).find("xyzzy"), std::string::npos);
   EXPECT_NE(text.output().find("key id: " + socket::to_hex(key.value()->id())), std::string::npos)
       << text.output();
+}
+
+std::string key_id_of(const std::string& of) {
+  socket::Credentials credentials;
+  credentials.secret = of;
+  const auto key = socket::JobKey::make(credentials);
+  return key.ok() ? socket::to_hex(key.value()->id()) : "no key";
+}
+
+// What a refusal at the store names, there with the job in it.
+TEST(Info, TheStoresKeyIdIsThatOfSecretAndJob) {
+  const Answer plain = ask(rank_1_of_2);
+  EXPECT_EQ(plain.report["secret"]["store_key_id"], key_id_of(secret));
+  Variables variables = rank_1_of_2;
+  variables["TORCHELASTIC_RUN_ID"] = "run 7";
+  const Answer torchrun = ask(variables);
+  const std::string job = torchrun.report["place"]["job"];
+  EXPECT_NE(job.find("run 7"), std::string::npos);
+  EXPECT_EQ(torchrun.report["secret"]["key_id"], key_id_of(secret));
+  EXPECT_EQ(torchrun.report["secret"]["store_key_id"], key_id_of(socket::secret_of_job(secret, job)));
+  EXPECT_NE(torchrun.report["secret"]["store_key_id"], plain.report["secret"]["store_key_id"]);
+}
+
+TEST(Info, LinksSayWhenTheyAreMadeAndWhetherTheyAreEncrypted) {
+  const auto tcp_link = [](const std::string& world_size, const Variables& more) {
+    Variables variables = rank_1_of_2;
+    variables["WORLD_SIZE"] = world_size;
+    for (const auto& [name, value] : more) variables[name] = value;
+    return ask(variables).report["links"][1];
+  };
+  EXPECT_EQ(tcp_link("32", {})["on_demand"], false);
+  EXPECT_EQ(tcp_link("33", {})["on_demand"], true);
+  EXPECT_EQ(tcp_link("2", {{"PARLEY_FULL_MESH_LIMIT", "0"}})["on_demand"], true);
+  EXPECT_EQ(tcp_link("2", {})["tls"], false);
+  if (socket::tls_available()) {
+    EXPECT_EQ(tcp_link("2", {{"PARLEY_TLS", "1"}})["tls"], true);
+  }
+  Variables wrong = rank_1_of_2;
+  wrong["PARLEY_TLS"] = "yes";
+  EXPECT_EQ(ask(wrong).exit_code, 1);
+  wrong["PARLEY_TLS"] = "";
+  wrong["PARLEY_FULL_MESH_LIMIT"] = "-1";
+  EXPECT_EQ(ask(wrong).exit_code, 1);
+}
+
+TEST(Info, EveryVariableThatDecidesIsShown) {
+  Variables variables;
+  for (const std::string name : rendezvous::launcher_variables()) variables[name] = "1";
+  const Answer answer = ask(variables);
+  for (const auto& [name, value] : variables) {
+    const bool shown = std::any_of(answer.report["variables"].begin(), answer.report["variables"].end(),
+                                   [&](const json& one) { return one["name"] == name; });
+    EXPECT_TRUE(shown) << name;
+  }
 }
 
 TEST(Info, AVariableWithASlipIsNamedAndItsValueIsNot) {
