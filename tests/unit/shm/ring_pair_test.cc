@@ -17,8 +17,8 @@
 namespace parley::transport::shm {
 namespace {
 
-constexpr std::uint64_t hang_check = 1024;       // idle polls between two looks at the clock
-constexpr std::chrono::seconds hang_limit{100};  // reached only by a deadlock
+constexpr std::uint64_t hang_check = 256;       // idle polls between two looks at the clock
+constexpr std::chrono::seconds hang_limit{60};  // without a record; reached only by a deadlock
 
 // The lengths of one run: both ends draw the same ones.
 class Lengths {
@@ -37,18 +37,19 @@ class Lengths {
   std::uint32_t largest_;
 };
 
-// Gives the core away; false when it has done so for too long.
+// Waits for one event, giving the core away; false when it has done so for too long.
 class Patience {
  public:
   bool wait() {
-    if (++polls_ % hang_check == 0 && deadline_.expired()) return false;
+    if (++polls_ == hang_check) deadline_ = base::Deadline::after(hang_limit);
+    if (polls_ % hang_check == 0 && deadline_.expired()) return false;
     std::this_thread::yield();
     return true;
   }
 
  private:
   std::uint64_t polls_ = 0;
-  base::Deadline deadline_ = base::Deadline::after(hang_limit);
+  base::Deadline deadline_ = base::Deadline::never();
 };
 
 struct Traffic {
@@ -60,14 +61,15 @@ struct Traffic {
 bool write_all(RingWriter writer, const Traffic& traffic) {
   Lengths lengths(traffic.seed, traffic.shape);
   std::vector<std::byte> chunk(largest_chunk(traffic.shape));
-  Patience patience;
   for (std::uint64_t number = 0; number < traffic.records; ++number) {
     const std::span<std::byte> bytes = std::span(chunk).first(lengths.next());
     fill_chunk(bytes, number);
     const Share share = bytes.size() <= inline_bytes && number % 3 == 0 ? Share::control : Share::data;
+    Patience patience;
     while (!writer.try_write(RecordKind::packet, header_of(number), bytes, share))
       if (writer.broken() || !patience.wait()) return false;
   }
+  Patience patience;
   while (!writer.drained())
     if (!patience.wait()) return false;
   return true;
@@ -75,8 +77,8 @@ bool write_all(RingWriter writer, const Traffic& traffic) {
 
 bool read_all(RingReader reader, const Traffic& traffic) {
   Lengths lengths(traffic.seed, traffic.shape);
-  Patience patience;
   for (std::uint64_t number = 0; number < traffic.records; ++number) {
+    Patience patience;
     while (!reader.has_next()) {
       (void)reader.hand_back();
       if (!patience.wait()) return false;
@@ -89,10 +91,12 @@ bool read_all(RingReader reader, const Traffic& traffic) {
   return !reader.has_next();
 }
 
+// A small ring is full after a few records: on a machine without a free core each then costs a turn of
+// others.
 const Traffic all_traffic[] = {
-    {{4, 128}, 1, 20'000},
-    {{8, 1024}, 2, 20'000},
-    {{64, 8 << 10}, 3, 20'000},
+    {{4, 128}, 1, 1'000},
+    {{8, 1024}, 2, 2'000},
+    {{64, 8 << 10}, 3, 10'000},
     {{1024, 64 << 10}, 4, 5'000},
 };
 
