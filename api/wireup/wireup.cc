@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
+#include "api/wireup/link_settings.h"
 #include "api/wireup/links.h"
 #include "api/wireup/reachability.h"
 #include "api/wireup/roll_call.h"
-#include "api/wireup/transport_choice.h"
 #include "rendezvous/prefix_store.h"
 #include "rendezvous/private_file.h"
 #include "transport/base/env.h"
@@ -80,14 +79,6 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
     engine.messenger.eager_limit_bytes = static_cast<std::size_t>(*limit);
   }
   return std::make_unique<transport::Engine>(engine);
-}
-
-// Up to this many ranks all are linked at the start; in larger worlds two ranks are when they first need it.
-int full_mesh_limit() {
-  constexpr std::int64_t default_limit = 32;
-  const std::int64_t limit = base::env_integer("PARLEY_FULL_MESH_LIMIT").value_or(default_limit);
-  if (limit < 0) throw UsageError("PARLEY_FULL_MESH_LIMIT must be 0 or more ranks");
-  return static_cast<int>(std::min<std::int64_t>(limit, std::numeric_limits<int>::max()));
 }
 
 // As the launcher says, else counted: the lower ranks on our host.

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 
+#include "api/wireup/link_settings.h"
 #include "rendezvous/discovery.h"
 #include "rendezvous/launchers.h"
 #include "tools/info/report.h"
@@ -45,12 +45,6 @@ Json variable(std::string_view name, const std::string& value, std::string_view 
 }
 
 }  // namespace
-
-int full_mesh_limit() {
-  const std::int64_t limit = base::env_integer("PARLEY_FULL_MESH_LIMIT").value_or(32);
-  if (limit < 0) throw UsageError("PARLEY_FULL_MESH_LIMIT must be 0 or more ranks");
-  return static_cast<int>(std::min<std::int64_t>(limit, std::numeric_limits<int>::max()));
-}
 
 Json describe_place(const Question& question) try {
   const auto place = rendezvous::discover(question.method, question.rank, question.world_size);
@@ -117,14 +111,19 @@ Json describe_links(const Json& place) {
   Json links = Json::array();
   links.push_back({{"to", "itself"}, {"link", "inproc"}, {"why", "memory of this process"}});
   if (is_alone(place)) return links;
-  Json tcp = {{"to", "every other rank"}, {"link", "tcp"}, {"why", "the only link between processes so far"}};
+  Json link = {{"to", "every other rank"}, {"link", "tcp"}, {"why", "the default"}};
   try {
-    tcp["tls"] = socket::resolve_settings({}).encrypt;
-    if (place.contains("world_size")) tcp["on_demand"] = place["world_size"] > full_mesh_limit();
-  } catch (const Error&) {
-    tcp["why"] = "not all of it can be told: see the problems";
+    if (const auto setting = base::env_string("PARLEY_TRANSPORTS")) {
+      const wireup::TransportChoice choice = wireup::parse_transports(*setting);
+      link["link"] = !choice.shm ? "tcp" : choice.tcp ? "shm on this host, else tcp" : "shm";
+      link["why"] = "PARLEY_TRANSPORTS";
+    }
+    link["tls"] = socket::resolve_settings({}).encrypt;
+    if (place.contains("world_size")) link["on_demand"] = place["world_size"] > wireup::full_mesh_limit();
+  } catch (const Error& error) {
+    link["why"] = base::concat("not all of it can be told: ", error.what());
   }
-  links.push_back(std::move(tcp));
+  links.push_back(std::move(link));
   return links;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/wireup/link_settings.h"
 #include "transport/base/env.h"
 
 namespace parley::info {
@@ -23,7 +24,8 @@ Json problems_of(const Json& report) {
   };
   for (const char* name : {"PARLEY_TIMEOUT", "PARLEY_INIT_TIMEOUT"})
     try_to([&] { return base::env_duration(name); });
-  try_to(full_mesh_limit);
+  try_to(wireup::full_mesh_limit);
+  try_to(wireup::chosen_transports);
   return problems;
 }
 

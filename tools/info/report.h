@@ -31,7 +31,4 @@ Json describe_address(const Json& place);
 Json describe_links(const Json& place);
 Json describe_variables();
 
-// As api/wireup reads it: in larger worlds two ranks link when they first need it. Throws parley::UsageError.
-int full_mesh_limit();
-
 }  // namespace parley::info

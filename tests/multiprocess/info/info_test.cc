@@ -137,20 +137,25 @@ TEST(Info, TheStoresKeyIdIsThatOfSecretAndJob) {
 }
 
 TEST(Info, LinksSayWhenTheyAreMadeAndWhetherTheyAreEncrypted) {
-  const auto tcp_link = [](const std::string& world_size, const Variables& more) {
+  const auto link_of = [](const std::string& world_size, const Variables& more) {
     Variables variables = rank_1_of_2;
     variables["WORLD_SIZE"] = world_size;
     for (const auto& [name, value] : more) variables[name] = value;
     return ask(variables).report["links"][1];
   };
-  EXPECT_EQ(tcp_link("32", {})["on_demand"], false);
-  EXPECT_EQ(tcp_link("33", {})["on_demand"], true);
-  EXPECT_EQ(tcp_link("2", {{"PARLEY_FULL_MESH_LIMIT", "0"}})["on_demand"], true);
-  EXPECT_EQ(tcp_link("2", {})["tls"], false);
+  EXPECT_EQ(link_of("32", {})["on_demand"], false);
+  EXPECT_EQ(link_of("33", {})["on_demand"], true);
+  EXPECT_EQ(link_of("2", {{"PARLEY_FULL_MESH_LIMIT", "0"}})["on_demand"], true);
+  EXPECT_EQ(link_of("2", {})["tls"], false);
   if (socket::tls_available()) {
-    EXPECT_EQ(tcp_link("2", {{"PARLEY_TLS", "1"}})["tls"], true);
+    EXPECT_EQ(link_of("2", {{"PARLEY_TLS", "1"}})["tls"], true);
   }
+  EXPECT_EQ(link_of("2", {{"PARLEY_TRANSPORTS", "shm,tcp"}})["link"], "shm on this host, else tcp");
+  EXPECT_EQ(link_of("2", {{"PARLEY_TRANSPORTS", "shm"}})["link"], "shm");
   Variables wrong = rank_1_of_2;
+  wrong["PARLEY_TRANSPORTS"] = "shn";
+  EXPECT_EQ(ask(wrong).exit_code, 1);
+  wrong["PARLEY_TRANSPORTS"] = "tcp";
   wrong["PARLEY_TLS"] = "yes";
   EXPECT_EQ(ask(wrong).exit_code, 1);
   wrong["PARLEY_TLS"] = "";

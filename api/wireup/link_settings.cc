@@ -1,6 +1,10 @@
-#include "api/wireup/transport_choice.h"
+#include "api/wireup/link_settings.h"
 
 #include <parley/error.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "transport/base/env.h"
 #include "transport/base/log.h"
@@ -37,6 +41,13 @@ TransportChoice parse_transports(std::string_view text) {
 
 TransportChoice chosen_transports() {
   return parse_transports(base::env_string("PARLEY_TRANSPORTS").value_or("tcp"));
+}
+
+int full_mesh_limit() {
+  constexpr std::int64_t default_limit = 32;
+  const std::int64_t limit = base::env_integer("PARLEY_FULL_MESH_LIMIT").value_or(default_limit);
+  if (limit < 0) throw UsageError("PARLEY_FULL_MESH_LIMIT must be 0 or more ranks");
+  return static_cast<int>(std::min<std::int64_t>(limit, std::numeric_limits<int>::max()));
 }
 
 }  // namespace parley::wireup

@@ -1,4 +1,4 @@
-#include "api/wireup/transport_choice.h"
+#include "api/wireup/link_settings.h"
 
 #include <gtest/gtest.h>
 #include <parley/error.h>

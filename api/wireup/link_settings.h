@@ -18,4 +18,8 @@ TransportChoice parse_transports(std::string_view text);
 // As PARLEY_TRANSPORTS says; tcp when it is not set.
 TransportChoice chosen_transports();
 
+// Up to this many ranks all are linked at the start; in larger worlds two ranks are when they first need it.
+// As PARLEY_FULL_MESH_LIMIT says, else 32. Throws UsageError.
+int full_mesh_limit();
+
 }  // namespace parley::wireup
