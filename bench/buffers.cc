@@ -1,6 +1,7 @@
 #include "bench/buffers.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -13,6 +14,10 @@ namespace {
 
 constexpr std::align_val_t page{4096};
 constexpr std::uint8_t spoiled = 0xff;
+
+// Applied to every byte when a message is written anew; makes no byte of a pattern the spoiled one.
+constexpr std::uint64_t rewriting = 0x0101010101010101;
+constexpr std::size_t word_bytes = sizeof(rewriting);
 
 // Never zero, never `spoiled`, different for two ranks of a pair, and without a power of two as its period.
 std::uint8_t pattern(int rank, std::size_t index) noexcept {
@@ -35,14 +40,26 @@ Buffers::Memory Buffers::allocate(std::size_t bytes) {
   return Memory(memory);
 }
 
-Buffers::Buffers(std::size_t bytes, int rank, int partner)
+Buffers::Buffers(std::size_t bytes, int rank, int partner) : Buffers(bytes, rank, partner, nullptr) {}
+
+Buffers::Buffers(std::size_t bytes, int rank, int partner, std::uint8_t* out)
     : bytes_(bytes),
-      capacity_(std::max(bytes, least_capacity)),
+      capacity_((std::max(bytes, least_capacity) + word_bytes - 1) / word_bytes * word_bytes),
       partner_(partner),
-      out_(allocate(capacity_)),
+      own_out_(out == nullptr ? allocate(capacity_) : nullptr),
+      out_(out == nullptr ? own_out_.get() : out),
       in_(allocate(capacity_)) {
-  fill(out_.get(), capacity_, rank);
+  fill(out_, capacity_, rank);
   std::memset(in_.get(), spoiled, capacity_);
+}
+
+void Buffers::rewrite_out() noexcept {
+  for (std::size_t i = 0; i < bytes_; i += word_bytes) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, out_ + i, word_bytes);
+    word ^= rewriting;
+    std::memcpy(out_ + i, &word, word_bytes);
+  }
 }
 
 void Buffers::spoil_in() noexcept {
@@ -50,8 +67,9 @@ void Buffers::spoil_in() noexcept {
 }
 
 void Buffers::check_in() const {
+  const int flipped = partner_rewrote_ ? static_cast<std::uint8_t>(rewriting) : 0;
   for (std::size_t i = 0; i < bytes_; ++i) {
-    if (in_[i] == pattern(partner_, i)) continue;
+    if (in_[i] == (pattern(partner_, i) ^ flipped)) continue;
     throw std::runtime_error("byte " + std::to_string(i) + " of " + std::to_string(bytes_) +
                              " received from rank " + std::to_string(partner_) + " is wrong");
   }

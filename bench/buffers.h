@@ -17,11 +17,18 @@ class Buffers {
   static constexpr std::size_t least_capacity = 64 * 1024;
   // `rank` and `partner` choose the pattern that is sent and the one that is expected.
   Buffers(std::size_t bytes, int rank, int partner);
+  // Sends from `out`, memory of the caller's with room for max(bytes, least_capacity), a multiple of 8.
+  Buffers(std::size_t bytes, int rank, int partner, std::uint8_t* out);
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   // One message.
-  [[nodiscard]] std::span<std::uint8_t> out() noexcept { return {out_.get(), bytes_}; }
+  [[nodiscard]] std::span<std::uint8_t> out() noexcept { return {out_, bytes_}; }
   [[nodiscard]] std::span<std::uint8_t> in() noexcept { return {in_.get(), bytes_}; }
+
+  // Writes the message to be sent anew, each of its cache lines, with other bytes than before; and the end
+  // that receives is told to expect those.
+  void rewrite_out() noexcept;
+  void expect_rewritten() noexcept { partner_rewrote_ = !partner_rewrote_; }
 
   // Overwrites the received message, so that check_in() proves that another one came.
   void spoil_in() noexcept;
@@ -38,7 +45,9 @@ class Buffers {
   std::size_t bytes_;
   std::size_t capacity_;
   int partner_;
-  Memory out_;
+  bool partner_rewrote_ = false;  // an odd number of times
+  Memory own_out_;
+  std::uint8_t* out_;
   Memory in_;
 };
 

@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "bench/probe.h"
+
 namespace parley::bench {
 namespace {
 
@@ -21,11 +23,11 @@ Pair make_pair_of(ProcessGroup& group, Idle idle) {
   Card card{};
   if (rank % 2 != 0) {
     group.recv(std::span<std::int32_t>(card), partner);
-    SharedPage page = SharedPage::open_from(card[0], card[1]);
+    SharedMemory page = SharedMemory::open_from(card[0], card[1]);
     RawLink link(connect_raw(static_cast<std::uint16_t>(card[2])), idle);
     return {rank / 2, false, partner, std::move(link), std::move(page)};
   }
-  SharedPage page = SharedPage::create();
+  SharedMemory page = SharedMemory::create(Probe::memory_bytes);
   const RawListener listener;
   card = {static_cast<std::int32_t>(::getpid()), page.fd(), listener.port()};
   group.send(std::span<std::int32_t>(card), partner);

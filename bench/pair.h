@@ -2,9 +2,8 @@
 
 #include <parley/process_group.h>
 
-#include "bench/probe.h"
 #include "bench/raw_link.h"
-#include "bench/shared_page.h"
+#include "bench/shared_memory.h"
 
 namespace parley::bench {
 
@@ -15,7 +14,7 @@ struct Pair {
   bool leads = false;  // the even rank: it starts every exchange and holds the watch
   int partner = -1;
   RawLink link;
-  SharedPage page;
+  SharedMemory page;
 };
 
 // Called by all ranks of the group; the group carries the addresses. Throws std::runtime_error (or the

@@ -22,8 +22,18 @@ struct Plan {
   }
 };
 
-// A plan whose timed exchanges last about `round_us` over loopback TCP; at least one batch of them, however
-// long that takes.
-Plan make_plan(Op op, std::size_t bytes, double round_us) noexcept;
+// Roughly what messages cost; sets only how long a round lasts.
+struct Cost {
+  double hop_us;      // one way, apart from the bytes
+  double message_us;  // each further one of a window
+  double bytes_per_us;
+};
+inline constexpr Cost loopback_tcp{6, 1, 4'000};
+inline constexpr Cost shared_cache{0.2, 0.05, 8'000};
+// With more ranks than cores a hop takes a turn on the core.
+inline constexpr Cost shared_core{3, 0.05, 4'000};
+
+// A plan whose timed exchanges last about `round_us`; at least one batch of them, however long that takes.
+Plan make_plan(Op op, std::size_t bytes, double round_us, const Cost& cost = loopback_tcp) noexcept;
 
 }  // namespace parley::bench

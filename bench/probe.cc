@@ -1,16 +1,13 @@
 #include "bench/probe.h"
 
-#include <sched.h>
-
+#include <array>
 #include <atomic>
-#include <chrono>
+#include <cstddef>
 #include <new>
-#include <stdexcept>
 #include <vector>
 
 #include "bench/statistics.h"
 #include "bench/stopwatch.h"
-#include "transport/base/spin.h"
 
 namespace parley::bench {
 namespace {
@@ -19,46 +16,36 @@ using Flag = std::atomic<std::uint32_t>;
 static_assert(Flag::is_always_lock_free, "a lock would not work between processes");
 
 constexpr int warmup_turns = 64;
-constexpr int batches = 32;
+constexpr std::size_t batches = 32;
 constexpr int batch_turns = 64;
 
-constexpr std::uint32_t spins_before_yield = 4096;
-constexpr std::uint32_t polls_per_check = 1 << 16;
-constexpr std::chrono::seconds patience{30};
+// No batch begins later.
+constexpr double enough_us = 20'000;
 
-// Spins; a partner that is not running gets this core after a while.
-void wait_until(const Flag& flag, std::uint32_t turn) {
-  std::chrono::steady_clock::time_point began{};
-  // acquire: as a receiver of data would, pairs with the release of the store.
-  for (std::uint32_t polls = 1; flag.load(std::memory_order_acquire) != turn; ++polls) {
-    base::cpu_relax();
-    if (polls > spins_before_yield) ::sched_yield();
-    if (polls % polls_per_check != 0) continue;
-    const auto now = std::chrono::steady_clock::now();
-    if (began.time_since_epoch().count() == 0) began = now;
-    if (now - began > patience) throw std::runtime_error("probe: the partner is silent for 30 s");
-  }
-}
+// Beside a turn's number: no other batch follows.
+constexpr std::uint32_t last = std::uint32_t{1} << 31;
 
 }  // namespace
 
-// Zero in a new page. Each flag has a writer and a cache line of its own.
+// Zero in new memory. Each flag has a writer and a cache line of its own.
 struct Probe::Flags {
   alignas(64) Flag ping;
   alignas(64) Flag pong;
 };
 
-Probe::Probe(const SharedPage& page, bool leads)
-    : flags_(*std::launder(static_cast<Flags*>(page.data()))), leads_(leads) {
-  static_assert(sizeof(Flags) <= SharedPage::bytes);
+Probe::Probe(const SharedMemory& memory, const Waiting& waiting, bool leads)
+    : flags_(*std::launder(static_cast<Flags*>(memory.data()))), waiting_(waiting), leads_(leads) {
+  static_assert(sizeof(Flags) <= memory_bytes);
 }
 
 void Probe::exchange(int count) {
   for (int i = 0; i < count; ++i) {
-    ++turn_;
-    // release: as a sender of data would, pairs with the acquire in wait_until.
+    turn_ = (turn_ + 1) % last;
+    const Flag& awaited = leads_ ? flags_.pong : flags_.ping;
+    // release: as a sender of data would, pairs with the acquire below.
     if (leads_) flags_.ping.store(turn_, std::memory_order_release);
-    wait_until(leads_ ? flags_.pong : flags_.ping, turn_);
+    // acquire: as a receiver of data would, pairs with the release of the stores.
+    waiting_.until([&] { return awaited.load(std::memory_order_acquire) == turn_; });
     if (!leads_) flags_.pong.store(turn_, std::memory_order_release);
   }
 }
@@ -69,11 +56,43 @@ double Probe::time_batch() {
   return watch.elapsed_us() * 1000 / (2 * batch_turns);
 }
 
+bool Probe::goes_on(bool wanted) {
+  turn_ = (turn_ + 1) % last;
+  // Memory orders as in exchange().
+  if (leads_) {
+    flags_.ping.store(turn_ | (wanted ? 0 : last), std::memory_order_release);
+    waiting_.until([&] { return flags_.pong.load(std::memory_order_acquire) == turn_; });
+    return wanted;
+  }
+  std::uint32_t told = 0;
+  waiting_.until([&] {
+    told = flags_.ping.load(std::memory_order_acquire);
+    return told % last == turn_;
+  });
+  flags_.pong.store(turn_, std::memory_order_release);
+  return told < last;
+}
+
 double Probe::measure() {
   exchange(warmup_turns);
   std::vector<double> one_way_ns;
-  for (int i = 0; i < batches; ++i) one_way_ns.push_back(time_batch());
+  const Stopwatch watch;
+  do {
+    one_way_ns.push_back(time_batch());
+  } while (goes_on(one_way_ns.size() < batches && watch.elapsed_us() < enough_us));
   return leads_ ? median(one_way_ns) : 0;
+}
+
+Mode mode_of(std::span<const double> probe_ns) noexcept {
+  std::array<std::size_t, 3> counts{};
+  for (const double ns : probe_ns) {
+    const Mode mode = ns < sibling_below_ns ? Mode::sibling : ns < near_below_ns ? Mode::near : Mode::far;
+    ++counts[static_cast<std::size_t>(mode)];
+  }
+  for (const Mode mode : {Mode::sibling, Mode::near, Mode::far}) {
+    if (10 * counts[static_cast<std::size_t>(mode)] >= 9 * probe_ns.size()) return mode;
+  }
+  return Mode::mixed;
 }
 
 }  // namespace parley::bench

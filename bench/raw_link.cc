@@ -22,6 +22,8 @@ constexpr std::chrono::seconds patience{30};
 // The clock is read so rarely that the loops do not notice: an empty poll takes about 0.3 us.
 constexpr std::uint64_t polls_per_check = std::uint64_t{1} << 20;
 
+constexpr const char* partner_gone = "raw link: the partner has closed the connection or died";
+
 [[noreturn]] void fail(const char* call) {
   throw std::system_error(errno, std::generic_category(), std::string("raw link: ") + call);
 }
@@ -73,11 +75,18 @@ void RawLink::receive(std::uint8_t* data, std::size_t bytes) {
       pause("recv", stall);
       continue;
     }
-    if (received == 0) throw std::runtime_error("raw link: the partner has closed the connection");
+    if (received == 0) throw std::runtime_error(partner_gone);
     stall = {};
     data += received;
     bytes -= static_cast<std::size_t>(received);
   }
+}
+
+void RawLink::expect_open() const {
+  std::uint8_t byte = 0;
+  const ssize_t peeked = ::recv(connection_.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+  if (peeked == 0) throw std::runtime_error(partner_gone);
+  if (peeked < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) fail("recv");
 }
 
 void RawLink::pause(const char* call, Stall& stall) const {

@@ -26,6 +26,8 @@ class RawLink {
   void send(const std::uint8_t* data, std::size_t bytes);
   // Returns when all of it has arrived.
   void receive(std::uint8_t* data, std::size_t bytes);
+  // Throws when the partner has closed the connection or died; receives nothing.
+  void expect_open() const;
 
  private:
   // One stretch of calls that moved nothing.

@@ -55,12 +55,15 @@ Series combine(Op op, std::span<const Series> ranks) {
   return all;
 }
 
-std::vector<std::size_t> rounds_that_count(const Series& parley, const Series& raw) {
-  std::vector<std::size_t> all(parley.round_us.size());
+std::vector<std::size_t> rounds_that_count(std::span<const Series> systems) {
+  std::vector<std::size_t> all(systems.front().round_us.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::vector<std::size_t> undisturbed;
   for (const std::size_t round : all) {
-    if (!is_disturbed(parley, round) && !is_disturbed(raw, round)) undisturbed.push_back(round);
+    if (std::none_of(systems.begin(), systems.end(),
+                     [round](const Series& s) { return is_disturbed(s, round); })) {
+      undisturbed.push_back(round);
+    }
   }
   return 3 * undisturbed.size() >= all.size() ? undisturbed : all;
 }

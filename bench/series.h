@@ -28,9 +28,9 @@ Series combine(Op op, std::span<const Series> ranks);
 // it, and the rest allows for interrupts.
 inline constexpr double undisturbed_share = 0.95;
 
-// The rounds to make figures from, as indices: those in which no rank was disturbed in the turn of either
-// system, if they are a third or more; else all.
-std::vector<std::size_t> rounds_that_count(const Series& parley, const Series& raw);
+// The rounds to make figures from, as indices: those in which no rank was disturbed in the turn of any
+// system, if they are a third or more; else all. REQUIRES: one system or more, with the same rounds.
+std::vector<std::size_t> rounds_that_count(std::span<const Series> systems);
 
 // The series without the other rounds.
 Series only(const Series& series, std::span<const std::size_t> rounds);

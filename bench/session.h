@@ -6,13 +6,13 @@
 #include <optional>
 #include <vector>
 
-#include "bench/buffers.h"
 #include "bench/options.h"
 #include "bench/pair.h"
-#include "bench/plan.h"
 #include "bench/probe.h"
 #include "bench/row.h"
 #include "bench/series.h"
+#include "bench/turns.h"
+#include "bench/waiting.h"
 
 namespace parley::bench {
 
@@ -42,17 +42,13 @@ class Session {
     std::vector<double> probe_ns;
   };
   Gathered run_rounds(std::size_t bytes);
-  // One system's turn in a round, after all ranks have come to it.
-  template <typename System>
-  void take_turn(System& system, const Plan& plan, Buffers& buffers, Series& series);
-  // At rank 0: the series of all ranks in one; elsewhere: what it was given.
-  Series collect(const Series& mine);
 
   ProcessGroup& group_;
   const Options& options_;
-  Idle idle_;
   Pair pair_;
+  Waiting waiting_;
   Probe probe_;
+  Turns turns_;
 };
 
 }  // namespace parley::bench

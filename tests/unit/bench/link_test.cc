@@ -14,7 +14,8 @@
 #include "bench/probe.h"
 #include "bench/raw_link.h"
 #include "bench/raw_system.h"
-#include "bench/shared_page.h"
+#include "bench/shared_memory.h"
+#include "bench/waiting.h"
 
 namespace parley::bench {
 namespace {
@@ -47,6 +48,27 @@ TEST(RawLink, AClosedPartnerIsAnError) {
   { const RawLink gone = std::move(ends.there); }
   std::uint8_t byte = 0;
   EXPECT_THROW(ends.here.receive(&byte, 1), std::runtime_error);
+}
+
+TEST(RawLink, TellsAnOpenConnectionFromAClosedOne) {
+  Ends ends = make_ends();
+  EXPECT_NO_THROW(ends.here.expect_open());
+  const std::uint8_t byte = 7;
+  ends.there.send(&byte, 1);
+  EXPECT_NO_THROW(ends.here.expect_open());
+  std::uint8_t received = 0;
+  ends.here.receive(&received, 1);
+  EXPECT_EQ(received, 7) << "looking takes nothing away";
+  { const RawLink gone = std::move(ends.there); }
+  EXPECT_THROW(ends.here.expect_open(), std::runtime_error);
+}
+
+TEST(Probe, EndsWhenThePartnerHasGone) {
+  Ends ends = make_ends();
+  { const RawLink gone = std::move(ends.there); }
+  const SharedMemory page = SharedMemory::create(Probe::memory_bytes);
+  const Waiting waiting(ends.here, Idle::spin);
+  EXPECT_THROW(Probe(page, waiting, true).measure(), std::runtime_error);
 }
 
 TEST(RawLink, ConnectingToNobodyIsAnError) {
@@ -101,6 +123,33 @@ TEST(Buffers, StartFilledWithoutAZeroByte) {
   for (std::size_t i = 0; i < buffers.capacity(); ++i) ASSERT_NE(buffers.out().data()[i], 0) << i;
 }
 
+TEST(Buffers, ARewrittenMessageIsAnotherOne) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{4097}, std::size_t{100'003}}) {
+    Buffers mine(bytes, 0, 1);
+    Buffers theirs(bytes, 1, 0);
+    const auto receive = [&] { std::memcpy(mine.in().data(), theirs.out().data(), bytes); };
+    receive();
+    theirs.rewrite_out();
+    mine.expect_rewritten();
+    EXPECT_THROW(mine.check_in(), std::runtime_error) << "the old one";
+    receive();
+    EXPECT_NO_THROW(mine.check_in());
+    mine.spoil_in();
+    EXPECT_THROW(mine.check_in(), std::runtime_error);
+    theirs.rewrite_out();
+    receive();
+    mine.expect_rewritten();
+    EXPECT_NO_THROW(mine.check_in());
+  }
+}
+
+TEST(Buffers, MayLieInMemoryOfTheCallers) {
+  std::vector<std::uint8_t> memory(Buffers::least_capacity);
+  Buffers buffers(8, 0, 1, memory.data());
+  EXPECT_EQ(buffers.out().data(), memory.data());
+  EXPECT_NE(memory[0], 0);
+}
+
 TEST(Buffers, OnlyThePartnersMessagePassesTheCheck) {
   Buffers mine(4096, 0, 1);
   Buffers theirs(4096, 1, 0);
@@ -113,9 +162,10 @@ TEST(Buffers, OnlyThePartnersMessagePassesTheCheck) {
   EXPECT_THROW(mine.check_in(), std::runtime_error);
 }
 
-TEST(SharedPage, IsTheSameMemoryForBoth) {
-  const SharedPage created = SharedPage::create();
-  const SharedPage opened = SharedPage::open_from(::getpid(), created.fd());
+TEST(SharedMemory, IsTheSameMemoryForBoth) {
+  const SharedMemory created = SharedMemory::create(5000);
+  const SharedMemory opened = SharedMemory::open_from(::getpid(), created.fd());
+  EXPECT_EQ(opened.bytes(), 5000U);
   ASSERT_NE(created.data(), opened.data());
   auto* there = static_cast<char*>(opened.data());
   EXPECT_EQ(there[100], 0);
@@ -123,19 +173,22 @@ TEST(SharedPage, IsTheSameMemoryForBoth) {
   EXPECT_EQ(there[100], 42);
 }
 
-TEST(SharedPage, ADescriptorThatIsNotThereIsAnError) {
-  EXPECT_THROW(SharedPage::open_from(::getpid(), 1'000'000), std::system_error);
+TEST(SharedMemory, ADescriptorThatIsNotThereIsAnError) {
+  EXPECT_THROW(SharedMemory::open_from(::getpid(), 1'000'000), std::system_error);
 }
 
 TEST(Probe, TellsTheLeaderAPositiveTimeAndCanBeRepeated) {
-  const SharedPage page = SharedPage::create();
-  const SharedPage partners_page = SharedPage::open_from(::getpid(), page.fd());
+  Ends ends = make_ends();
+  const SharedMemory page = SharedMemory::create(Probe::memory_bytes);
+  const SharedMemory partners_page = SharedMemory::open_from(::getpid(), page.fd());
   std::thread partner([&] {
-    Probe probe(partners_page, false);
+    const Waiting waiting(ends.there, Idle::spin);
+    Probe probe(partners_page, waiting, false);
     EXPECT_EQ(probe.measure(), 0);
     EXPECT_EQ(probe.measure(), 0);
   });
-  Probe probe(page, true);
+  const Waiting waiting(ends.here, Idle::spin);
+  Probe probe(page, waiting, true);
   EXPECT_GT(probe.measure(), 0);
   EXPECT_GT(probe.measure(), 0);
   partner.join();

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 namespace parley::bench {
 namespace {
@@ -47,6 +49,25 @@ TEST(Phase, WindowsAreAnsweredOneByOne) {
   Recorder follower;
   run_phase(follower, Op::message_rate, plan, false);
   EXPECT_EQ(follower.calls, times(6, "Ra"));
+}
+
+TEST(Phase, PreparesEachExchangeOnBothEnds) {
+  for (const bool leads : {true, false}) {
+    Recorder end;
+    const PhaseResult result =
+        run_prepared_phase(end, Op::latency, batched, leads, [&] { end.calls += 'p'; });
+    EXPECT_EQ(end.calls, times(12, leads ? "psr" : "prs"));
+    EXPECT_EQ(result.tail_us.size(), leads ? 4U : 0U);
+    EXPECT_GE(result.us, 0);
+  }
+}
+
+// Preparing takes 20 ms; the exchange itself next to nothing.
+TEST(Phase, PreparingIsNotMeasured) {
+  constexpr Plan plan{.warmup = 0, .batches = 1, .batch_length = 3, .divisor = 1};
+  Recorder leader;
+  const auto prepare = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  EXPECT_LT(run_prepared_phase(leader, Op::bandwidth, plan, true, prepare).us, 20'000);
 }
 
 TEST(Phase, BatchesOfOneServeForPercentiles) {

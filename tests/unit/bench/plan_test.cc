@@ -28,6 +28,14 @@ TEST(Plan, LongerRoundsHaveMoreExchanges) {
   }
 }
 
+TEST(Plan, CheapMessagesFillARoundToo) {
+  for (const Op op : {Op::latency, Op::bandwidth, Op::message_rate}) {
+    EXPECT_GT(make_plan(op, 8, round_us, shared_cache).exchanges(), make_plan(op, 8, round_us).exchanges());
+    EXPECT_LT(make_plan(op, 8, round_us, shared_core).exchanges(),
+              make_plan(op, 8, round_us, shared_cache).exchanges());
+  }
+}
+
 TEST(Plan, ShortRoundTripsShareAClockReading) {
   const Plan plan = make_plan(Op::latency, 8, round_us);
   EXPECT_GT(plan.batch_length, 1);

@@ -70,20 +70,22 @@ Series with_shares(std::vector<double> core_share) {
   return {std::vector<double>(core_share.size(), 1.0), {}, std::move(core_share)};
 }
 
-TEST(RoundsThatCount, AreThoseInWhichNeitherSystemWasDisturbed) {
-  EXPECT_EQ(rounds_that_count(with_shares({1, 0.5, 1, 0.95}), with_shares({1, 1, 0.9, 1})), (Rounds{0, 3}));
-  EXPECT_EQ(rounds_that_count(with_shares({0.5, 1, 0.94}), with_shares({1, 0.99, 1})), (Rounds{1}));
+TEST(RoundsThatCount, AreThoseInWhichNoSystemWasDisturbed) {
+  EXPECT_EQ(rounds_that_count(std::array{with_shares({1, 0.5, 1, 0.95}), with_shares({1, 1, 0.9, 1})}),
+            (Rounds{0, 3}));
+  EXPECT_EQ(rounds_that_count(std::array{with_shares({0.5, 1, 0.94}), with_shares({1, 0.99, 1})}),
+            (Rounds{1}));
 }
 
 TEST(RoundsThatCount, AreAllWhenFewerThanAThirdIsLeft) {
-  EXPECT_EQ(rounds_that_count(with_shares({0.5, 1, 1, 1}), with_shares({1, 1, 0.5, 0.5})),
+  EXPECT_EQ(rounds_that_count(std::array{with_shares({0.5, 1, 1, 1}), with_shares({1, 1, 0.5, 0.5})}),
             (Rounds{0, 1, 2, 3}));
-  EXPECT_EQ(rounds_that_count(with_shares({0.5}), with_shares({1})), (Rounds{0}));
+  EXPECT_EQ(rounds_that_count(std::array{with_shares({0.5}), with_shares({1})}), (Rounds{0}));
 }
 
 TEST(RoundsThatCount, AreAllWhereNothingIsKnown) {
   const Series unknown{{1, 1}, {}, {}};
-  EXPECT_EQ(rounds_that_count(unknown, unknown), (Rounds{0, 1}));
+  EXPECT_EQ(rounds_that_count(std::array{unknown, unknown}), (Rounds{0, 1}));
 }
 
 }  // namespace

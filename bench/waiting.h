@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sched.h>
+
+#include <chrono>
+#include <cstdint>
+
+#include "bench/raw_link.h"
+#include "transport/base/spin.h"
+
+namespace parley::bench {
+
+// Waits for a flag in shared memory that only the partner sets. Such a flag says nothing when the partner
+// dies, so a long wait looks now and then whether the pair's connection still stands.
+class Waiting {
+ public:
+  // Borrows the link, on which nothing is received meanwhile.
+  Waiting(const RawLink& link, Idle idle) noexcept : link_(link), idle_(idle) {}
+
+  // Polls until ready() is true, and does between two polls what `Idle` says. Throws std::runtime_error when
+  // the partner has gone, within milliseconds, or when nothing came for 30 s.
+  template <typename Ready>
+  void until(Ready&& ready) const {
+    Stall stall;
+    while (!ready()) {
+      ++stall.polls;
+      // A partner that is not running gets this core after a while in any case.
+      if (idle_ == Idle::yield || stall.polls > spins_before_yield) {
+        ::sched_yield();
+      } else {
+        base::cpu_relax();
+      }
+      if (stall.polls % polls_per_check == 0) check(stall);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t spins_before_yield = 4096;
+  static constexpr std::uint64_t polls_per_check = 4096;
+
+  struct Stall {
+    std::uint64_t polls = 0;
+    std::chrono::steady_clock::time_point first_check = {};
+  };
+  void check(Stall& stall) const;
+
+  const RawLink& link_;
+  Idle idle_;
+};
+
+}  // namespace parley::bench
