@@ -1,6 +1,7 @@
 #include "bench/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -15,9 +16,13 @@
 namespace parley::bench {
 namespace {
 
+// What can be measured: the operations, and all limits.
 constexpr std::array<Op, 3> ops = {Op::latency, Op::bandwidth, Op::message_rate};
+constexpr std::string_view limits_name = "limits";
 constexpr std::array<std::string_view, 3> op_names = {to_string(ops[0]), to_string(ops[1]),
                                                       to_string(ops[2])};
+constexpr std::array<std::string_view, 4> words_for_what = {op_names[0], op_names[1], op_names[2],
+                                                            limits_name};
 constexpr std::array<std::string_view, 1> transports = {"tcp"};
 
 // Far beyond what one host measures usefully; a slip of the finger shall not start a million processes.
@@ -25,15 +30,18 @@ constexpr int most_ranks = 1024;
 constexpr int most_rounds = 100'000;
 constexpr double least_round_ms = 0.001;
 constexpr double most_round_ms = 10'000;
+constexpr std::size_t largest_limit_bytes = std::size_t{1} << 30;
 
 constexpr const char* footer = R"(Operations:
   latency       one message there and one back, blocking; half the time of both
   bandwidth     64 messages at a time in one direction
   message-rate  the same, counted instead of weighed
+  limits        these, without Parley: raw loops over shared memory, and which is the fastest
 
 Examples:
   parley-bench latency
   parley-bench bandwidth --sizes 8:16M --json rows.jsonl
+  parley-bench limits --ops latency,bandwidth --sizes 64K,1M --rewrite
   parley-run -n 2 parley-bench latency
 
 bench/README.md says how the figures are taken and what the JSON rows mean.
@@ -42,12 +50,14 @@ Exit code: 2 wrong usage; 1 when measuring failed.)";
 // What was written, before it is understood.
 struct Words {
   std::string op;
+  std::string ops;
   std::string ranks;
   std::string transport;
   std::string sizes;
   std::string rounds;
   std::string round_ms;
   bool tls = false;
+  bool rewrite = false;
   bool pin = false;
   bool no_pin = false;
 };
@@ -63,7 +73,7 @@ void define(CLI::App& app, Words& words, Options& options) {
   app.formatter(std::make_shared<HelpText>());
   app.get_formatter()->column_width(20);
   app.allow_extras();
-  app.add_option("OPERATION", words.op, "What to measure: " + enumerate(op_names))->type_name("");
+  app.add_option("OPERATION", words.op, "What to measure: " + enumerate(words_for_what))->type_name("");
   const auto add = [&](const char* name, std::string& word, const char* type, const char* meaning) {
     app.add_option(name, word, meaning)->type_name(type);
   };
@@ -75,6 +85,9 @@ void define(CLI::App& app, Words& words, Options& options) {
   add("--rounds", words.rounds, "N", "How often Parley and the raw socket take turns, per size [21]");
   add("--round-ms", words.round_ms, "MS", "About how many milliseconds a turn lasts [10]");
   app.add_flag("--tls", words.tls, "Encrypt Parley's connections, never the raw one; rows say tcp+tls");
+  add("--ops", words.ops, "OPS", "limits: which operations, a list [latency,bandwidth,message-rate]");
+  app.add_flag("--rewrite", words.rewrite,
+               "limits: write the senders' buffers anew before each exchange, outside the measured time");
   app.add_flag("--pin", words.pin, "Keep each rank on a core of its own [when there are enough cores]");
   app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
 }
@@ -91,12 +104,63 @@ Number parse_number(const char* option, std::string_view word, const char* kind,
   throw CommandLineError(text.str());
 }
 
-std::vector<std::size_t> understand_sizes(const std::string& list) {
+std::vector<std::size_t> sizes_from(const std::string& list) {
   try {
     return parse_sizes(list);
   } catch (const std::invalid_argument& error) {
     throw CommandLineError(std::string("--sizes: ") + error.what());
   }
+}
+
+void understand_sizes(const CLI::App& app, const Words& words, Options& options) {
+  if (app.count("--sizes") > 0) {
+    options.sizes = sizes_from(words.sizes);
+  } else if (!options.limits) {
+    options.sizes = sizes_from(options.op == Op::message_rate ? "8" : "8,1K,64K,1M");
+  }
+  if (!options.limits) return;
+  for (const std::size_t bytes : options.sizes) {
+    if (bytes <= largest_limit_bytes) continue;
+    throw CommandLineError("--sizes: limits are measured up to " + format_size(largest_limit_bytes) +
+                           ", for each pair shares four times that");
+  }
+}
+
+// Each operation once, in the order of the list.
+std::vector<Op> ops_from(std::string_view list) {
+  std::vector<Op> found;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    const Op op = ops[choose("operation", list.substr(begin, comma - begin), op_names)];
+    if (std::find(found.begin(), found.end(), op) == found.end()) found.push_back(op);
+    begin = comma + 1;
+  }
+  return found;
+}
+
+// The operation, or limits and those options that belong to them alone.
+void understand_what(const CLI::App& app, const Words& words, Options& options) {
+  if (app.count("OPERATION") == 0) {
+    throw CommandLineError("which operation? Write " + enumerate(words_for_what));
+  }
+  const std::size_t place = choose("operation", words.op, words_for_what);
+  options.limits = place == ops.size();
+  for (const char* own : {"--ops", "--rewrite"}) {
+    if (!options.limits && app.count(own) > 0)
+      throw CommandLineError(std::string(own) + " belongs to limits");
+  }
+  if (!options.limits) {
+    options.op = ops[place];
+    return;
+  }
+  for (const char* others : {"--transport", "--tls"}) {
+    if (app.count(others) > 0) {
+      throw CommandLineError(std::string(others) + ": limits are those of shared memory, without Parley");
+    }
+  }
+  options.transport = "shm";
+  options.ops = app.count("--ops") > 0 ? ops_from(words.ops) : std::vector<Op>(ops.begin(), ops.end());
+  options.rewrite = words.rewrite;
 }
 
 void refuse_extras(std::vector<std::string> extras) {
@@ -110,8 +174,7 @@ void refuse_extras(std::vector<std::string> extras) {
 // Fills in what was written; the rest keeps its default.
 void understand(const CLI::App& app, const Words& words, Options& options) {
   refuse_extras(app.remaining());
-  if (app.count("OPERATION") == 0) throw CommandLineError("which operation? Write " + enumerate(op_names));
-  options.op = ops[choose("operation", words.op, op_names)];
+  understand_what(app, words, options);
   if (app.count("--ranks") > 0) {
     options.ranks = parse_number("--ranks", words.ranks, "an even number", 2, most_ranks);
     check_ranks(*options.ranks);
@@ -121,8 +184,7 @@ void understand(const CLI::App& app, const Words& words, Options& options) {
   }
   options.tls = words.tls;
   if (options.tls) options.transport += "+tls";
-  const char* const usual_sizes = options.op == Op::message_rate ? "8" : "8,1K,64K,1M";
-  options.sizes = understand_sizes(app.count("--sizes") > 0 ? words.sizes : usual_sizes);
+  understand_sizes(app, words, options);
   if (app.count("--json") > 0 && options.json_file.empty()) throw CommandLineError("--json: which file?");
   if (app.count("--rounds") > 0) {
     options.rounds = parse_number("--rounds", words.rounds, "a whole number", 1, most_rounds);

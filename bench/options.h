@@ -19,11 +19,14 @@ class CommandLineError : public std::invalid_argument {
 // The command line.
 struct Options {
   Op op = Op::latency;
+  bool limits = false;  // not the library, but the raw loops over shared memory, for `ops` instead of `op`
+  std::vector<Op> ops;
+  bool rewrite = false;
   std::optional<int> ranks;       // not given: 2, or the world's size under a launcher
   std::string transport = "tcp";  // "tcp+tls" with `tls`: how the rows call it
   bool tls = false;
-  std::vector<std::size_t> sizes;
-  std::string json_file;  // empty: no JSON
+  std::vector<std::size_t> sizes;  // with `limits`, empty: the usual ones of each operation
+  std::string json_file;           // empty: no JSON
   int rounds = 21;
   // Of one system's turn in a round. Short, so that both systems of a round meet the machine in one mode.
   double round_ms = 10;

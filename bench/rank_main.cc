@@ -4,17 +4,16 @@
 #include <parley/init.h>
 
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "bench/cores.h"
+#include "bench/limits/measure.h"
+#include "bench/report.h"
 #include "bench/session.h"
 #include "bench/table.h"
 
@@ -44,32 +43,27 @@ void check_world(const Options& options, int ranks) {
                          std::to_string(ranks) + " ranks (WORLD_SIZE): leave --ranks out");
 }
 
-// Where rank 0 puts its rows.
-class Report {
- public:
-  explicit Report(const Options& options) {
-    if (options.json_file.empty()) return;
-    json_.open(options.json_file, std::ios::app);
-    if (!json_) throw std::runtime_error("cannot write to " + options.json_file);
-  }
-  void print(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  }
-  void add(const Figures& figures) {
-    print(table_line(figures.parley, figures.raw) + disturbance_note(figures.parley, figures.raw));
-    if (!json_.is_open()) return;
-    json_ << to_json(figures.parley) << '\n' << to_json(figures.raw) << '\n' << std::flush;
-    if (!json_) throw std::runtime_error("writing the JSON rows failed (is the disk full?)");
-  }
-
- private:
-  std::ofstream json_;
-};
+std::string what_of(const Options& options) {
+  if (!options.limits) return to_string(options.op);
+  return options.rewrite ? "limits, buffers rewritten" : "limits, buffers kept";
+}
 
 std::string title(const Options& options, int ranks, const std::string& pinning) {
-  return fmt::format("# parley-bench {}, transport {}, {} ranks, {} rounds; {}\n", to_string(options.op),
+  return fmt::format("# parley-bench {}, transport {}, {} ranks, {} rounds; {}\n", what_of(options),
                      options.transport, ranks, options.rounds, pinning);
+}
+
+void measure_library(ProcessGroup& world, const Options& options, Idle idle, Report* report) {
+  Session session(world, options, idle);
+  if (report != nullptr) report->print(table_header(options.op));
+  for (const std::size_t bytes : options.sizes) {
+    const std::optional<Figures> figures = session.measure(bytes);
+    if (!figures) continue;
+    report->print(table_line(figures->parley, figures->raw) +
+                  disturbance_note(figures->parley, figures->raw));
+    report->add_json(figures->parley);
+    report->add_json(figures->raw);
+  }
 }
 
 }  // namespace
@@ -88,14 +82,13 @@ void rank_main(const Options& options) {
   std::optional<Report> report;
   if (rank == 0) report.emplace(options);
   ProcessGroup world = init();
-  Session session(world, options, enough_cores ? Idle::spin : Idle::yield);
-  if (report) {
-    report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned") +
-                  table_header(options.op));
-  }
-  for (const std::size_t bytes : options.sizes) {
-    const std::optional<Figures> figures = session.measure(bytes);
-    if (report) report->add(*figures);
+  if (report) report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned"));
+  const Idle idle = enough_cores ? Idle::spin : Idle::yield;
+  Report* const writer = report ? &*report : nullptr;
+  if (options.limits) {
+    measure_limits(world, options, idle, writer);
+  } else {
+    measure_library(world, options, idle, writer);
   }
   destroy();
 }

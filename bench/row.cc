@@ -32,7 +32,10 @@ Row make_row(const Subject& subject, std::string system, const Series& series, d
   row.lo_us = smallest(series.round_us);
   row.hi_us = largest(series.round_us);
   row.probe_ns = probe_ns;
-  if (!series.tail_us.empty()) row.p99_us = percentile(series.tail_us, 99);
+  if (!series.tail_us.empty()) {
+    row.p99_us = percentile(series.tail_us, 99);
+    row.p999_us = percentile(series.tail_us, 99.9);
+  }
   if (!series.core_share.empty()) row.core_share = smallest(series.core_share);
   if (is_windowed(subject.op)) {
     // Bytes per microsecond are MB (1e6 bytes) per second.
@@ -74,6 +77,9 @@ std::string to_json(const Row& row) {
   json["ratio_to_best_peer"] = json_of(row.ratio_to_best_peer);
   json["core_share"] = json_of(row.core_share);
   json["rounds_left_out"] = row.rounds_left_out;
+  json["p999_us"] = json_of(row.p999_us);
+  json["buffers"] = row.subject.rewritten ? "rewritten" : "kept";
+  json["void"] = row.void_reason ? nlohmann::ordered_json(*row.void_reason) : nullptr;
   return json.dump();
 }
 

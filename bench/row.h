@@ -19,6 +19,7 @@ struct Subject {
   std::string transport;
   int ranks = 2;
   std::size_t bytes = 0;
+  bool rewritten = false;  // the senders' buffers, before each exchange
 };
 
 // One measured figure; the fields are those of the JSON schema in README.md, in its order. Nothing: does not
@@ -29,6 +30,7 @@ struct Row {
   int rounds = 0;
   double median_us = 0;
   std::optional<double> p99_us;
+  std::optional<double> p999_us;
   double lo_us = 0;
   double hi_us = 0;
   std::optional<double> mb_per_s;
@@ -40,6 +42,7 @@ struct Row {
   std::optional<double> ratio_to_best_peer;
   std::optional<double> core_share;
   int rounds_left_out = 0;
+  std::optional<std::string> void_reason;  // why nothing in this row can be used
 };
 
 // A row of `system`, without anything it is compared with; nothing was left out. REQUIRES: a round in
@@ -47,7 +50,6 @@ struct Row {
 Row make_row(const Subject& subject, std::string system, const Series& series, double probe_ns);
 
 // Fills in the limit: what the raw system reached for the same subject in the same rounds.
-// REQUIRES: not for message-rate, which has none.
 void compare_with_limit(Row& row, const Row& limit);
 
 // One JSON object without a line end.

@@ -70,8 +70,25 @@ TEST(Options, PinningCanBeRefused) {
   EXPECT_EQ(parsed->pin, false);
 }
 
+TEST(Options, LimitsAreOfAllOperationsUnlessSomeAreNamed) {
+  const auto all = parse({"limits"});
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->limits);
+  EXPECT_EQ(all->ops, (std::vector<Op>{Op::latency, Op::bandwidth, Op::message_rate}));
+  EXPECT_EQ(all->transport, "shm");
+  EXPECT_TRUE(all->sizes.empty()) << "each operation has its own";
+  EXPECT_FALSE(all->rewrite);
+  const auto some =
+      parse({"limits", "--ops", "message-rate,latency,latency", "--sizes", "8,1G", "--rewrite"});
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->ops, (std::vector<Op>{Op::message_rate, Op::latency}));
+  EXPECT_EQ(some->sizes.size(), 2U);
+  EXPECT_TRUE(some->rewrite);
+  EXPECT_FALSE(parse({"latency"})->limits);
+}
+
 TEST(Options, MistakesAreAnsweredInOneClearLine) {
-  const std::string operations = "latency, bandwidth or message-rate";
+  const std::string operations = "latency, bandwidth, message-rate or limits";
   const std::vector<std::pair<std::vector<const char*>, std::string>> answers = {
       {{}, "which operation? Write " + operations},
       {{"foo"}, "there is no operation 'foo': write " + operations},
@@ -99,21 +116,31 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"latency", "--rounds", "0"}, "--rounds '0': write a whole number from 1 to 100000"},
       {{"latency", "--rounds", "2.5"}, "--rounds '2.5': write a whole number from 1 to 100000"},
       {{"latency", "--round-ms", "-1"}, "--round-ms '-1': write milliseconds from 0.001 to 10000"},
+      {{"latency", "--rewrite"}, "--rewrite belongs to limits"},
+      {{"latency", "--ops", "latency"}, "--ops belongs to limits"},
+      {{"limits", "--transport", "tcp"}, "--transport: limits are those of shared memory, without Parley"},
+      {{"limits", "--tls"}, "--tls: limits are those of shared memory, without Parley"},
+      {{"limits", "--ops", "latency,speed"},
+       "there is no operation 'speed': write latency, bandwidth or message-rate"},
+      {{"limits", "--ops", ""}, "there is no operation '': write latency, bandwidth or message-rate"},
+      {{"limits", "--sizes", "2G"},
+       "--sizes: limits are measured up to 1G, for each pair shares four times that"},
       {{"latency", "--pin", "--no-pin"}, "--pin and --no-pin exclude each other"},
   };
   for (const auto& [arguments, answer] : answers) EXPECT_EQ(mistake(arguments), answer);
 }
 
 TEST(Options, TheNumberOfAnOperationIsNoOperation) {
-  for (const char* word : {"0", "1", "2"}) EXPECT_NE(mistake({word}), "") << word;
+  for (const char* word : {"0", "1", "2", "3"}) EXPECT_NE(mistake({word}), "") << word;
 }
 
 TEST(Options, HelpIsNoErrorAndSpeaksInWords) {
   testing::internal::CaptureStdout();
   EXPECT_FALSE(parse({"--help"}));
   const std::string help = testing::internal::GetCapturedStdout();
-  for (const char* words : {"Usage: parley-bench OPERATION [OPTIONS]", "latency, bandwidth or message-rate",
-                            "--rounds N ", "[21]", "--json FILE ", "--no-pin ", "Exit code: 2 wrong usage"}) {
+  for (const char* words :
+       {"Usage: parley-bench OPERATION [OPTIONS]", "latency, bandwidth, message-rate or limits",
+        "--rounds N ", "[21]", "--json FILE ", "--no-pin ", "Exit code: 2 wrong usage"}) {
     EXPECT_NE(help.find(words), std::string::npos) << words << "\n" << help;
   }
   for (const char* internals : {"INT", "FLOAT", "TEXT", "ENUM", "{", "->"}) {

@@ -1,44 +1,16 @@
 // Runs parley-bench itself, with processes, and reads its rows.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/unit/bench/program.h"
+
 namespace {
 
-// A file name that goes away at the end.
-class RowFile {
- public:
-  RowFile() : path_(testing::TempDir() + "parley-bench-" + std::to_string(::getpid()) + ".jsonl") {}
-  ~RowFile() { std::remove(path_.c_str()); }
-  RowFile(const RowFile&) = delete;
-  RowFile& operator=(const RowFile&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::vector<nlohmann::json> rows() const {
-    std::vector<nlohmann::json> rows;
-    std::ifstream file(path_);
-    for (std::string line; std::getline(file, line);) rows.push_back(nlohmann::json::parse(line));
-    return rows;
-  }
-
- private:
-  std::string path_;
-};
-
-int run_bench(const std::string& arguments, const std::string& environment = {}) {
-  const std::string clean = "env -u RANK -u WORLD_SIZE ";
-  const int status =
-      std::system((clean + environment + " " + PARLEY_BENCH_PROGRAM + " " + arguments).c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
+using parley::bench::RowFile;
+using parley::bench::run_bench;
 
 TEST(ParleyBench, WritesTwoRowsForEachSize) {
   const RowFile file;
@@ -88,7 +60,7 @@ TEST(ParleyBench, SaysWhatIsWrongAndWhereToLook) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_bench("speed"), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "parley-bench: there is no operation 'speed': write latency, bandwidth or message-rate\n"
+            "parley-bench: there is no operation 'speed': write latency, bandwidth, message-rate or limits\n"
             "Run parley-bench --help for more.\n");
 }
 

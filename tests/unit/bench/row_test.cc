@@ -15,16 +15,29 @@ namespace {
 const Subject ping{Op::latency, "tcp", 2, 8};
 const Subject stream{Op::bandwidth, "tcp", 2, 1 << 20};
 
-const std::vector<std::string> fields = {"schema",         "op",
-                                         "transport",      "ranks",
-                                         "bytes",          "system",
-                                         "rounds",         "median_us",
-                                         "p99_us",         "lo_us",
-                                         "hi_us",          "mb_per_s",
-                                         "msg_per_s",      "limit_us",
-                                         "limit_mb_per_s", "probe_ns",
-                                         "ratio_to_limit", "ratio_to_best_peer",
-                                         "core_share",     "rounds_left_out"};
+const std::vector<std::string> fields = {"schema",
+                                         "op",
+                                         "transport",
+                                         "ranks",
+                                         "bytes",
+                                         "system",
+                                         "rounds",
+                                         "median_us",
+                                         "p99_us",
+                                         "lo_us",
+                                         "hi_us",
+                                         "mb_per_s",
+                                         "msg_per_s",
+                                         "limit_us",
+                                         "limit_mb_per_s",
+                                         "probe_ns",
+                                         "ratio_to_limit",
+                                         "ratio_to_best_peer",
+                                         "core_share",
+                                         "rounds_left_out",
+                                         "p999_us",
+                                         "buffers",
+                                         "void"};
 
 TEST(Row, LatencyComparesMicroseconds) {
   Row row = make_row(ping, "parley", {{6, 7, 9}, {6, 7, 50}, {}}, 61);
@@ -78,6 +91,19 @@ TEST(Row, JsonNumbersHaveSixDigits) {
   EXPECT_EQ(json["median_us"], 5.12346);
   EXPECT_EQ(json["p99_us"], 1234570);
   EXPECT_EQ(json["probe_ns"], 0);
+}
+
+TEST(Row, SaysWhetherBuffersWereRewrittenAndWhyItIsVoid) {
+  Row row = make_row(ping, "raw cell", {{6}, {1, 2, 3}, {}}, 61);
+  const auto kept = nlohmann::json::parse(to_json(row));
+  EXPECT_EQ(kept["buffers"], "kept");
+  EXPECT_EQ(kept["p999_us"], 3);
+  EXPECT_TRUE(kept["void"].is_null());
+  row.subject.rewritten = true;
+  row.void_reason = "slow";
+  const auto rewritten = nlohmann::json::parse(to_json(row));
+  EXPECT_EQ(rewritten["buffers"], "rewritten");
+  EXPECT_EQ(rewritten["void"], "slow");
 }
 
 TEST(Row, TheSmallestCoreShareIsTold) {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/limits/loops.h"
+#include "bench/probe.h"
+#include "bench/row.h"
+
+namespace parley::bench {
+
+// What one loop reached.
+struct LoopRow {
+  LoopKind kind = LoopKind::cell;
+  Row row;
+  bool best_anywhere = false;  // the fastest of those that serve buffers wherever they are
+  bool best_arena = false;     // the fastest of all, for a program whose buffers lie in the arena
+};
+
+// The fastest loop that serves buffers of that placement, as an index: for Placement::arena each does.
+// REQUIRES: one that serves.
+std::size_t best_loop(std::span<const LoopRow> loops, Placement placement);
+
+// Marks the best loops and compares each row with the best of its placement. REQUIRES: as best_loop() for
+// Placement::anywhere; all of one subject.
+void judge(std::span<LoopRow> loops);
+
+// All loops of one operation and size, from the same rounds.
+struct LimitFigures {
+  std::vector<LoopRow> loops;
+  Mode mode = Mode::near;
+};
+
+// Two lines, and one line for each loop: columns that suit the operation.
+std::string limits_header(Op op);
+std::string limits_lines(const LimitFigures& figures);
+
+}  // namespace parley::bench

@@ -1,0 +1,124 @@
+#include "bench/limits/limits_session.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "bench/limits/channel_setup.h"
+#include "bench/limits/floor.h"
+#include "bench/limits/systems.h"
+#include "bench/phase.h"
+#include "bench/statistics.h"
+
+namespace parley::bench {
+
+LimitsSession::LimitsSession(ProcessGroup& group, const Options& options, Idle idle,
+                             std::size_t most_message_bytes)
+    : group_(group),
+      options_(options),
+      idle_(idle),
+      pair_(make_pair_of(group, idle)),
+      probe_waiting_(pair_.link, Idle::spin),
+      waiting_(pair_.link, idle),
+      probe_(pair_.page, probe_waiting_, pair_.leads),
+      channel_(open_channel(group, pair_, most_message_bytes, waiting_)),
+      turns_(group, pair_, idle),
+      refusal_(agree_on_cross_memory(group, pair_, channel_.partner_process())) {}
+
+std::optional<std::string> LimitsSession::cross_memory_refusal() const {
+  if (refusal_ == 0) return std::nullopt;
+  return "process_vm_readv: " + std::generic_category().message(refusal_);
+}
+
+// Outside the measured time. A sender's buffer may still be read after it has sent, so it is written only
+// when the end that leads, whose exchange is over, says so; that one goes on when the other has written too.
+void LimitsSession::rewrite(Op op, Buffers& buffers) {
+  const bool sends = pair_.leads || !is_windowed(op);
+  const bool receives = !pair_.leads || !is_windowed(op);
+  if (pair_.leads) channel_.say_ready();
+  if (!pair_.leads) channel_.await_ready();
+  if (sends) buffers.rewrite_out();
+  if (receives) buffers.expect_rewritten();
+  if (!pair_.leads) channel_.say_ready();
+  if (pair_.leads) channel_.await_ready();
+}
+
+template <typename System>
+std::function<PhaseResult()> LimitsSession::phase_of(System system, Op op, const Plan& plan,
+                                                     Buffers& buffers) {
+  return [this, system, op, plan, &buffers]() mutable {
+    if (!options_.rewrite) return run_phase(system, op, plan, pair_.leads);
+    return run_prepared_phase(system, op, plan, pair_.leads, [&] { rewrite(op, buffers); });
+  };
+}
+
+LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const Plan& plan, Buffers& own,
+                                                   Buffers& arena) {
+  Buffers& buffers = placement_of(kind) == Placement::arena ? arena : own;
+  const std::size_t bytes = buffers.out().size();
+  const auto entrant = [&](auto system) {
+    return Entrant{kind, buffers, phase_of(system, op, plan, buffers), {}};
+  };
+  switch (kind) {
+    case LoopKind::cell:
+    case LoopKind::ring: return entrant(CellSystem(channel_, buffers, op, plan));
+    case LoopKind::ring_stream: return entrant(StreamSystem(channel_, buffers, op, plan));
+    case LoopKind::copied_reused: return entrant(CopiedSystem(channel_, buffers, plan, reused_slot(bytes)));
+    case LoopKind::copied_rotating:
+      return entrant(CopiedSystem(channel_, buffers, plan, rotating_slots(op, bytes)));
+    case LoopKind::cross_memory: return entrant(CrossMemorySystem(channel_, buffers, op, plan));
+    case LoopKind::mapped: break;
+  }
+  return entrant(MappedSystem(channel_, buffers, op, plan));
+}
+
+LimitsSession::Floor LimitsSession::run_rounds(Op op, std::vector<Entrant>& entrants) {
+  Floor floor;
+  for (int round = 0; round < options_.rounds; ++round) {
+    group_.barrier();
+    // One pair is enough, and leaves the cores to it.
+    if (pair_.index == 0) floor.probe_ns.push_back(probe_.measure());
+    if (group_.rank() == 0) floor.memcpy_gb_per_s.push_back(measure_memcpy_gb_per_s());
+    for (std::size_t i = 0; i < entrants.size(); ++i) {
+      Entrant& entrant = entrants[(i + static_cast<std::size_t>(round)) % entrants.size()];
+      turns_.take(op, entrant.buffers, entrant.series, entrant.phase);
+    }
+  }
+  // A partner may still be reading this rank's buffers.
+  group_.barrier();
+  return floor;
+}
+
+std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
+  const Plan plan =
+      make_plan(op, bytes, options_.round_ms * 1000, idle_ == Idle::spin ? shared_cache : shared_core);
+  Buffers own(bytes, group_.rank(), pair_.partner);
+  Buffers arena(bytes, group_.rank(), pair_.partner, channel_.out().arena);
+  std::vector<Entrant> entrants;
+  for (const LoopKind kind : loops_for(op, bytes, refusal_ == 0)) {
+    entrants.push_back(make_entrant(kind, op, plan, own, arena));
+  }
+  const Floor floor = run_rounds(op, entrants);
+
+  std::vector<Series> series;
+  for (const Entrant& entrant : entrants) series.push_back(turns_.collect(op, entrant.series));
+  if (group_.rank() != 0) return std::nullopt;
+  const Subject subject{op, options_.transport, group_.size(), bytes, options_.rewrite};
+  const double probe_ns = median(floor.probe_ns);
+  const std::vector<std::size_t> rounds = rounds_that_count(series);
+  LimitFigures figures;
+  figures.mode = mode_of(floor.probe_ns);
+  for (std::size_t i = 0; i < entrants.size(); ++i) {
+    const std::string system = "raw " + std::string(to_string(entrants[i].kind));
+    LoopRow loop{.kind = entrants[i].kind,
+                 .row = make_row(subject, system, only(series[i], rounds), probe_ns)};
+    loop.row.rounds_left_out = options_.rounds - loop.row.rounds;
+    loop.row.void_reason = void_reason(probe_ns, median(floor.memcpy_gb_per_s));
+    figures.loops.push_back(std::move(loop));
+  }
+  judge(figures.loops);
+  return figures;
+}
+
+}  // namespace parley::bench

@@ -1,0 +1,19 @@
+#include "bench/limits/loops.h"
+
+#include "bench/limits/cell.h"
+
+namespace parley::bench {
+
+std::vector<LoopKind> loops_for(Op op, std::size_t bytes, bool cross_memory) {
+  std::vector<LoopKind> kinds;
+  if (bytes <= Cell::inline_bytes) kinds.push_back(is_windowed(op) ? LoopKind::ring : LoopKind::cell);
+  if (bytes <= Cell::inline_bytes && is_windowed(op)) kinds.push_back(LoopKind::ring_stream);
+  kinds.push_back(LoopKind::copied_reused);
+  kinds.push_back(LoopKind::copied_rotating);
+  if (op == Op::message_rate) return kinds;
+  if (cross_memory) kinds.push_back(LoopKind::cross_memory);
+  kinds.push_back(LoopKind::mapped);
+  return kinds;
+}
+
+}  // namespace parley::bench

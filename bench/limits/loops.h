@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "bench/op.h"
+
+namespace parley::bench {
+
+// The raw loops: what two processes of one host can do without a library. Each is a class of its own, named
+// with its definition in systems.h; all send the message from `Buffers::out` of the sender and end
+// with it in `Buffers::in` of the receiver.
+enum class LoopKind { cell, ring, ring_stream, copied_reused, copied_rotating, cross_memory, mapped };
+
+// Where a program's buffers must lie for a loop.
+enum class Placement {
+  anywhere,  // in memory of the process's own
+  arena,     // the sender's in memory that the receiver maps
+};
+
+constexpr Placement placement_of(LoopKind kind) noexcept {
+  return kind == LoopKind::mapped ? Placement::arena : Placement::anywhere;
+}
+
+// As in tables and, with "raw " before it, as a row's system: "copied-rotating".
+constexpr std::string_view to_string(LoopKind kind) noexcept {
+  switch (kind) {
+    case LoopKind::cell: return "cell";
+    case LoopKind::ring: return "ring";
+    case LoopKind::ring_stream: return "ring-stream";
+    case LoopKind::copied_reused: return "copied-reused";
+    case LoopKind::copied_rotating: return "copied-rotating";
+    case LoopKind::cross_memory: return "cross-memory";
+    case LoopKind::mapped: return "mapped";
+  }
+  return "";
+}
+
+// The loops that can be the fastest for messages of this size; the others have nothing to say. Without
+// `cross_memory`, the kernel refuses that one. Message rates are about what a message costs, whatever is in
+// it: no loop that saves a copy.
+std::vector<LoopKind> loops_for(Op op, std::size_t bytes, bool cross_memory);
+
+}  // namespace parley::bench

@@ -1,0 +1,25 @@
+#include "bench/report.h"
+
+#include <cstdio>
+#include <stdexcept>
+
+namespace parley::bench {
+
+Report::Report(const Options& options) {
+  if (options.json_file.empty()) return;
+  json_.open(options.json_file, std::ios::app);
+  if (!json_) throw std::runtime_error("cannot write to " + options.json_file);
+}
+
+void Report::print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void Report::add_json(const Row& row) {
+  if (!json_.is_open()) return;
+  json_ << to_json(row) << '\n' << std::flush;
+  if (!json_) throw std::runtime_error("writing the JSON rows failed (is the disk full?)");
+}
+
+}  // namespace parley::bench

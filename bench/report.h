@@ -1,0 +1,24 @@
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include "bench/options.h"
+#include "bench/row.h"
+
+namespace parley::bench {
+
+// Where rank 0 puts its rows: the table on stdout, the JSON file when one is wanted. Throws
+// std::runtime_error when that cannot be written.
+class Report {
+ public:
+  explicit Report(const Options& options);
+  // Shows at once.
+  void print(const std::string& text);
+  void add_json(const Row& row);
+
+ private:
+  std::ofstream json_;
+};
+
+}  // namespace parley::bench
