@@ -40,12 +40,12 @@ class Probe {
 enum class Mode {
   sibling,  // two threads of one core, which share its first-level cache: 11 ns
   near,     // cores that share a cache: 50 to 100 ns
-  far,      // cores that do not: 190 ns and more
+  far,      // cores that do not: 140 ns and more
   mixed,    // not the same place in nine of ten probes: the rounds do not compare with each other
 };
 
 inline constexpr double sibling_below_ns = 30;
-inline constexpr double near_below_ns = 140;
+inline constexpr double near_below_ns = 120;
 
 // REQUIRES: at least one probe.
 Mode mode_of(std::span<const double> probe_ns) noexcept;

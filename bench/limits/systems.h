@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,8 +32,8 @@ class ChannelLoop {
   void recv_window() {
     for (int i = 0; i < window_; ++i) self().recv();
   }
-  void send_ack() { cells_out_.send(&ack_, 1); }
-  void recv_ack() { cells_in_.receive(&ack_, waiting_); }
+  void send_ack() { cells_out_.send(ack_.data(), 1); }
+  void recv_ack() { cells_in_.receive(ack_.data(), waiting_); }
 
  protected:
   // `cells`: latency for the single cells, a windowed operation for the rings.
@@ -53,7 +54,8 @@ class ChannelLoop {
   std::uint8_t* in_;
   std::size_t bytes_;
   int window_;
-  std::uint8_t ack_ = 1;
+  // Room for whatever a cell may bring.
+  std::array<std::uint8_t, Cell::inline_bytes> ack_{1};
 
  private:
   Loop& self() noexcept { return static_cast<Loop&>(*this); }

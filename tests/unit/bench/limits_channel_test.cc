@@ -54,16 +54,32 @@ struct TwoEnds {
 
 using MakeAndRun = std::function<PhaseResult(Channel&, Buffers&, Op, const Plan&, bool leads)>;
 
+// With buffers that change before each exchange, a loop that delivers an older message is found out; an odd
+// number of changes in all, or the first message would do for the last.
+template <typename System>
+PhaseResult run_kept_and_rewritten(System& system, Channel& channel, Buffers& buffers, Op op,
+                                   const Plan& plan, bool leads) {
+  run_phase(system, op, plan, leads);
+  return run_prepared_phase(system, op, plan, leads, [&] {
+    if (leads) channel.say_ready();
+    if (!leads) channel.await_ready();
+    if (leads || !is_windowed(op)) buffers.rewrite_out();
+    if (!leads || !is_windowed(op)) buffers.expect_rewritten();
+    if (!leads) channel.say_ready();
+    if (leads) channel.await_ready();
+  });
+}
+
 template <typename System>
 PhaseResult run(Channel& channel, Buffers& buffers, Op op, const Plan& plan, bool leads) {
   System system(channel, buffers, op, plan);
-  return run_phase(system, op, plan, leads);
+  return run_kept_and_rewritten(system, channel, buffers, op, plan, leads);
 }
 
 MakeAndRun copied_through(const Slots& slots) {
   return [slots](Channel& channel, Buffers& buffers, Op op, const Plan& plan, bool leads) {
     CopiedSystem system(channel, buffers, plan, slots);
-    return run_phase(system, op, plan, leads);
+    return run_kept_and_rewritten(system, channel, buffers, op, plan, leads);
   };
 }
 
