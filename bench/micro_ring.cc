@@ -29,6 +29,15 @@ using parley::transport::PacketHeader;
 
 constexpr std::uint64_t over = 0;  // the message that ends a run; others are not 0
 
+// Waits for the other core; gives this one away now and then, in case the other thread has lost its own.
+void wait_a_little() {
+  thread_local std::uint32_t polls = 0;
+  if (++polls % 4096 == 0)
+    std::this_thread::yield();
+  else
+    cpu_relax();
+}
+
 // The calling thread on one core, until destroyed.
 class OnCore {
  public:
@@ -55,7 +64,7 @@ class BareCell {
   }
   std::uint64_t receive() {
     ++received_;
-    while (line_.number.load(std::memory_order_acquire) != received_) cpu_relax();
+    while (line_.number.load(std::memory_order_acquire) != received_) wait_a_little();
     std::uint64_t message;
     std::memcpy(&message, line_.bytes.data(), sizeof(message));
     return message;
@@ -84,10 +93,10 @@ class RingLane {
     header.tag = static_cast<std::int64_t>(message);
     header.payload_bytes = sizeof(message);
     while (!writer_.try_write(RecordKind::packet, header, std::as_bytes(std::span(&message, 1)), Share::data))
-      cpu_relax();
+      wait_a_little();
   }
   std::uint64_t receive() {
-    while (!reader_.has_next()) cpu_relax();
+    while (!reader_.has_next()) wait_a_little();
     Record record;
     if (reader_.look(record) != Look::record) return over;
     std::uint64_t message = 0;
