@@ -8,12 +8,17 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/support/await.h"
+#include "tests/multiprocess/support/own_store.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
 
@@ -22,12 +27,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Three worlds one after the other, in each of which everybody hears the number of its own job alone.
-int run_job(int job) {
+// Three worlds one after the other, in each of which everybody hears the number of its own job alone. All
+// jobs have one secret, so that it is not what keeps them apart.
+int run_job(int job, const std::string& address) {
   return run_ranks(3,
-                   [job](int rank, int count) {
+                   [&](int rank, int count) {
+                     setenv("PARLEY_SECRET", "of all jobs of this user", 1);
                      for (int round = 0; round < 3; ++round) {
-                       ProcessGroup world = init();
+                       ProcessGroup world = join(address, rank, count);
                        expect_equal(world.size(), count, "size");
                        for (int other = 0; other < count; ++other) {
                          if (other == rank) continue;
@@ -42,12 +49,14 @@ int run_job(int job) {
 }
 
 TEST(Jobs, SideBySideNeverMeet) {
-  const int jobs = long_tests() ? 100 : 10;
+  const std::size_t jobs = long_tests() ? 100 : 10;
+  std::set<std::string> addresses;
+  while (addresses.size() < jobs) addresses.insert(free_address());
   std::vector<pid_t> processes;
-  for (int job = 0; job < jobs; ++job) {
+  for (const std::string& address : addresses) {
     const pid_t process = fork();
     ASSERT_GE(process, 0);
-    if (process == 0) _exit(run_job(job));
+    if (process == 0) _exit(run_job(static_cast<int>(processes.size()), address));
     processes.push_back(process);
   }
   for (const pid_t process : processes) {
@@ -59,9 +68,13 @@ TEST(Jobs, SideBySideNeverMeet) {
 
 using Clock = std::chrono::steady_clock;  // the same in all processes of a host
 
+// Who serves the store. The launcher's is there before any rank is; rank 0's may come last.
+enum class Server { launcher, rank_0 };
+
 // Ranks that start at random moments join as soon as the last one is there.
-void start_at_random(std::uint64_t seed, std::chrono::milliseconds within) {
+void start_at_random(std::uint64_t seed, std::chrono::milliseconds within, Server server) {
   SCOPED_TRACE("seed " + std::to_string(seed));
+  const std::string address = server == Server::rank_0 ? free_address() : "";
   const SharedPage<std::atomic<Clock::rep>> last_start;
   const int code =
       run_ranks(4,
@@ -71,7 +84,7 @@ void start_at_random(std::uint64_t seed, std::chrono::milliseconds within) {
                   const Clock::rep now = Clock::now().time_since_epoch().count();
                   Clock::rep last = *last_start;
                   while (last < now && !last_start->compare_exchange_weak(last, now)) continue;
-                  ProcessGroup world = init();
+                  ProcessGroup world = address.empty() ? init() : join(address, rank, count);
                   const auto joined = Clock::now().time_since_epoch() - Clock::duration(last_start->load());
                   // The promise is a second; a busy machine gets more.
                   expect(joined < (long_tests() ? 1s : 20s) * slowness(), "joined soon after the last start");
@@ -83,9 +96,32 @@ void start_at_random(std::uint64_t seed, std::chrono::milliseconds within) {
 }
 
 TEST(StartOrder, IsAny) {
-  const int runs = long_tests() ? 50 : 3;
+  const int runs = long_tests() ? 50 : 4;
   for (int run = 0; run < runs && !HasFailure(); ++run)
-    start_at_random(static_cast<std::uint64_t>(run) + 1, long_tests() ? 20s : 1s);
+    start_at_random(static_cast<std::uint64_t>(run) + 1, long_tests() ? 20s : 1s,
+                    run % 2 == 0 ? Server::launcher : Server::rank_0);
+}
+
+// The others have dialled in vain for a while, at ever longer intervals.
+TEST(StartOrder, MayPutTheServerOfTheStoreLast) {
+  const std::string address = free_address();
+  const SharedPage<std::atomic<int>> started;
+  const int code = run_ranks(3,
+                             [&](int rank, int count) {
+                               ++*started;
+                               if (rank == 0) {
+                                 await([&] { return *started == count; }, "the other ranks");
+                                 std::this_thread::sleep_for(2s);  // of vain dialling
+                               }
+                               const auto begin = Clock::now();
+                               ProcessGroup world = join(address, rank, count);
+                               if (rank == 0)
+                                 expect(Clock::now() - begin < (long_tests() ? 1s : 20s) * slowness(),
+                                        "joined soon after rank 0");
+                               world.barrier();
+                             },
+                             {.timeout = 120s});
+  EXPECT_EQ(code, 0);
 }
 
 }  // namespace
