@@ -28,7 +28,7 @@ struct Hook final : transport::Deferred {
   }
   void call() noexcept {
     try {
-      fn(facts ? to_exception(*world, *facts) : nullptr);
+      fn(facts ? to_exception(*world, *facts, wireup::Asker::completion_function) : nullptr);
     } catch (const std::exception& error) {
       PARLEY_LOG(error, "p2p", "a completion function threw: ", error.what());
     } catch (...) {

@@ -200,9 +200,9 @@ std::string outcome_text(const wireup::World& world, const FailureFacts& facts) 
 }
 
 // What became of a rank that we never met, if it has told the store.
-FailureFacts clear_up(const wireup::World& world, FailureFacts facts) {
+FailureFacts clear_up(const wireup::World& world, FailureFacts facts, wireup::Asker asker) {
   if (facts.status.code() != Code::gone) return facts;
-  if (const auto word = wireup::find_last_word(world, facts.culprit)) {
+  if (const auto word = wireup::find_last_word(world, facts.culprit, asker)) {
     facts.status = word->culprit ? Code::peer_died : Code::peer_left;
     facts.culprit = word->culprit.value_or(facts.culprit);
   }
@@ -211,8 +211,8 @@ FailureFacts clear_up(const wireup::World& world, FailureFacts facts) {
 
 }  // namespace
 
-std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& noted) {
-  const FailureFacts facts = clear_up(world, noted);
+std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& noted, wireup::Asker asker) {
+  const FailureFacts facts = clear_up(world, noted, asker);
   const ErrorDetails details = details_of(world, facts);
   const std::string what =
       concat("rank ", world.rank, ": ", operation_text(world, facts.operation), outcome_text(world, facts));

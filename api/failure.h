@@ -6,6 +6,7 @@
 #include <exception>
 #include <string>
 
+#include "api/wireup/last_word.h"
 #include "api/wireup/world.h"
 
 namespace parley::detail {
@@ -37,8 +38,10 @@ FailureFacts facts_of(const FailedOperation& operation, const transport::Request
 // The same for an operation that failed before there was a request.
 FailureFacts facts_of(const FailedOperation& operation, base::Status status, transport::Messenger& messenger);
 
-// The exception for them; of the type that <parley/error.h> names for the case.
-std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& facts);
+// The exception for them; of the type that <parley/error.h> names for the case. May ask the store, for as
+// long as `asker` can wait.
+std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& facts,
+                                wireup::Asker asker = wireup::Asker::call);
 
 // Unmatched messages that are nearest to what `operation` waits for, as text; empty when there are none.
 // REQUIRES: the engine's lock.

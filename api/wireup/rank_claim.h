@@ -3,20 +3,32 @@
 #include <parley/store.h>
 
 #include <cstdint>
+#include <functional>
 
 #include "transport/base/deadline.h"
 
 namespace parley::wireup {
 
-// Takes a rank for this process in the store of a job, and returns how often the rank has been taken by now:
-// the n-th init() of every rank belongs together, so that a world can be left and made again over the same
-// store.
-//
-// A rank that another process has is refused at once: InitError with the facts of both. It is free again when
-// that process has given it up, or is dead and was on this host.
-std::int64_t claim_rank(Store& store, int rank, int world_size, base::Deadline deadline);
+// The rank of a process in a store, and the round of the job that it takes part in: worlds over one store are
+// made one after the other, and all ranks make the same one.
+struct Turn {
+  std::int64_t round = 1;
+  bool again = false;  // the rank was taken in this round before, and that process may have left traces
+};
 
-// Gives the rank up, if this process has it. Throws StoreError.
-void give_up_rank(Store& store, int rank, base::Deadline deadline);
+// Takes a rank for this process, for the first round that is not over. `is_over` tells whether a round's
+// world has been made; until it is, whoever comes for the rank comes for the same round.
+//
+// A rank that another process has is refused at once: InitError with the facts of both, and a note for those
+// who wait (refusals.h). It is free again when that process has given it up, or is dead and ran in our PID
+// namespace.
+Turn claim_rank(Store& store, int rank, int world_size,
+                const std::function<bool(std::int64_t round)>& is_over, base::Deadline deadline);
+
+// Whether a process has the rank in a world of that size, and is not known to be gone.
+bool is_held(Store& store, int rank, int world_size, base::Deadline deadline);
+
+// Gives the rank up, if this process has it and the store answers.
+void give_up_rank(Store& store, int rank) noexcept;
 
 }  // namespace parley::wireup

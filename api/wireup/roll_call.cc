@@ -5,46 +5,96 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
+#include <chrono>
+#include <cstdio>
+#include <map>
 #include <span>
+#include <utility>
 
-#include "api/wireup/rank_claim.h"
+#include "api/wireup/attendance.h"
+#include "api/wireup/round.h"
 #include "api/wireup/world.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
+#include "transport/base/wire.h"
 
 namespace parley::wireup {
+namespace {
+
+// While a roster waits to be confirmed: after this time there is a look for cards that were replaced, and
+// after twice the time again, up to the reminder's period.
+constexpr std::chrono::nanoseconds first_look = std::chrono::seconds(1);
+
+constexpr const char* roster_key = "roster";
+
+template <typename T>
+void draw(T& number) {
+  const auto bytes = std::as_writable_bytes(std::span(&number, 1));
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw SystemError("getrandom() failed");
+}
+
+// Spreads `number` over what was there (splitmix64's mixing).
+std::uint64_t mix(std::uint64_t hash, std::uint64_t number) {
+  hash ^= number;
+  hash = (hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9U;
+  hash = (hash ^ (hash >> 27)) * 0x94D049BB133111EBU;
+  return hash ^ (hash >> 31);
+}
+
+std::string own_name() {
+  return base::concat(base::host_name(), ", pid ", getpid());
+}
+
+}  // namespace
+
 RollCall::RollCall(Store& store, int rank, int world_size, base::Deadline deadline)
     : store_(store), rank_(rank), world_size_(world_size), deadline_(deadline) {
-  prefix_ = base::concat("parley/", claim_rank(store, rank, world_size, deadline), "/");
-  agree_on_size();
-  for (int other = 0; other < world_size; ++other) card_keys_.push_back(key(base::concat("card/", other)));
+  const auto is_over = [&](std::int64_t round) {
+    return !read_text(store, round_key(round, roster_key), deadline).empty();
+  };
+  turn_ = claim_rank(store, rank, world_size, is_over, deadline);
+  try {
+    agree_on_size();
+  } catch (const Error&) {
+    give_up_rank(store, rank);
+    throw;
+  }
 }
 
 std::string RollCall::key(std::string_view name) const {
-  return base::concat(prefix_, name);
+  return round_key(turn_.round, name);
 }
 
-// The first rank's word stands.
+// The first rank's word stands, while that rank is there: one that was started with a wrong size may come
+// again.
 void RollCall::agree_on_size() {
-  const std::string own = base::concat(world_size_, " ranks, says rank ", rank_, " (", base::host_name(),
-                                       ", pid ", getpid(), ")");
-  const Store::Value agreed =
-      store_.compare_set(key("size"), {}, std::as_bytes(std::span(own)), deadline_.remaining());
-  const std::string first(reinterpret_cast<const char*>(agreed.data()), agreed.size());
-  if (std::atoi(first.c_str()) == world_size_) return;
-  ErrorDetails details;
-  details.rank = rank_;
-  details.operation = "init";
-  throw InitError(base::concat("the ranks were started for worlds of different sizes: ", own, "; ", first),
-                  details);
+  const std::string own = base::concat(world_size_, " ranks, says rank ", rank_, " (", own_name(), ")");
+  std::string expected;
+  for (;;) {
+    const std::string agreed = exchange_text(store_, key("size"), expected, own, deadline_);
+    int size = 0;
+    int sayer = 0;
+    if (std::sscanf(agreed.c_str(), "%d ranks, says rank %d", &size, &sayer) != 2)
+      throw InitError("the store holds no valid size of the world");
+    if (size == world_size_) return;
+    if (!is_held(store_, sayer, size, deadline_)) {
+      expected = agreed;
+      continue;
+    }
+    note_refusal(store_, turn_.round,
+                 base::concat("rank ", rank_, " (", own_name(), ") came with world size ", world_size_));
+    ErrorDetails details;
+    details.rank = rank_;
+    details.operation = "init";
+    throw InitError(base::concat("the ranks were started for worlds of different sizes: ", own, "; ", agreed),
+                    details);
+  }
 }
 
 socket::JobId RollCall::agree_on_job() {
   socket::JobId job{};
-  if (getrandom(job.data(), job.size(), 0) != static_cast<ssize_t>(job.size()))
-    throw SystemError("getrandom() failed");
+  draw(job);
   // The first rank's proposal stands.
   const Store::Value agreed = store_.compare_set(key("job"), {}, job, deadline_.remaining());
   if (agreed.size() != job.size()) throw InitError("the store holds no valid job number");
@@ -52,44 +102,69 @@ socket::JobId RollCall::agree_on_job() {
   return job;
 }
 
-std::string RollCall::missing_ranks() const {
-  std::string missing;
-  std::string present;
-  for (int other = 0; other < world_size_; ++other) {
-    const auto number = static_cast<std::size_t>(other);
-    std::string& list = store_.check({&card_keys_[number], 1}) ? present : missing;
-    list += (list.empty() ? "" : ", ") + std::to_string(other);
-  }
-  return base::concat("missing ranks: ", missing.empty() ? "none" : missing,
-                      "; joined: ", present.empty() ? "none" : present);
+void RollCall::publish(const rendezvous::AddressCard& own) {
+  std::uint64_t number = 0;
+  draw(number);
+  base::WireWriter writer;
+  writer.put(number).put_bytes(rendezvous::encode(own));
+  store_.set(key(base::concat("card/", rank_)), std::move(writer).bytes(), deadline_.remaining());
+  // Those who have read the card before look here.
+  if (turn_.again) store_.add(key("renewals"), 1, deadline_.remaining());
 }
 
-std::vector<rendezvous::AddressCard> RollCall::exchange(const rendezvous::AddressCard& own,
-                                                        const std::string& advice) {
-  store_.set(card_keys_[static_cast<std::size_t>(rank_)], rendezvous::encode(own), deadline_.remaining());
-  for (;;) {
-    try {
-      store_.wait(card_keys_, std::min<std::chrono::nanoseconds>(deadline_.remaining(), reminder_period));
-      break;
-    } catch (const StoreTimeoutError&) {
-      if (deadline_.expired()) {
-        ErrorDetails details;
-        details.rank = rank_;
-        details.operation = "init";
-        throw InitError(base::concat("init timed out on rank ", rank_, " of ", world_size_, ": ",
-                                     missing_ranks(), advice),
-                        details);
-      }
-      PARLEY_LOG(warn, "init", "still waiting, ", missing_ranks());
-    }
-  }
-  std::vector<rendezvous::AddressCard> cards;
-  for (const auto& value : store_.multi_get(card_keys_, deadline_.remaining())) {
-    auto card = rendezvous::decode_card(value);
+std::vector<std::string> RollCall::keys_of_ranks(std::string_view name) const {
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < world_size_; ++rank) keys.push_back(key(base::concat(name, rank)));
+  return keys;
+}
+
+std::int64_t RollCall::renewals() {
+  return store_.add(key("renewals"), 0, deadline_.remaining());
+}
+
+// REQUIRES: all cards are there.
+RollCall::Roster RollCall::read_roster() {
+  Roster roster;
+  std::uint64_t hash = mix(0, static_cast<std::uint64_t>(world_size_));
+  for (const auto& value : store_.multi_get(keys_of_ranks("card/"), deadline_.remaining())) {
+    base::WireReader reader(value);
+    const auto number = reader.get<std::uint64_t>();
+    const auto bytes = reader.get_bytes();
+    auto card = reader.finished() ? rendezvous::decode_card(*bytes) : std::nullopt;
     if (!card) throw InitError("a rank runs another version of Parley: its address card cannot be read");
-    cards.push_back(std::move(*card));
+    hash = mix(hash, *number);
+    roster.cards.push_back(std::move(*card));
   }
-  return cards;
+  roster.name = std::to_string(hash);
+  return roster;
+}
+
+std::optional<std::vector<rendezvous::AddressCard>> RollCall::exchange(const rendezvous::AddressCard& own,
+                                                                       const std::string& advice) {
+  publish(own);
+  Attendance attendance(store_, rank_, world_size_, turn_.round, deadline_, advice);
+  attendance.await(keys_of_ranks("card/"), base::Deadline::never());
+  std::map<std::string, std::vector<rendezvous::AddressCard>> confirmed;
+  std::string name;
+  std::vector<std::string> confirmations;
+  std::int64_t renewals_seen = -1;
+  for (auto look = first_look;; look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period)) {
+    // Read before the cards: one that is overwritten from here on counts again.
+    if (const std::int64_t now = renewals(); now != renewals_seen) {
+      renewals_seen = now;
+      Roster roster = read_roster();
+      name = roster.name;
+      confirmations = keys_of_ranks("confirmed/" + name + '/');
+      confirmed.emplace(name, std::move(roster.cards));
+      store_.set_string(confirmations[static_cast<std::size_t>(rank_)], "yes", deadline_.remaining());
+    }
+    const bool by_all = attendance.await(confirmations, base::Deadline::after(look));
+    const std::string made = exchange_text(store_, key(roster_key), {}, by_all ? name : "", deadline_);
+    if (made.empty()) continue;
+    const auto ours = confirmed.find(made);
+    if (ours == confirmed.end()) return std::nullopt;
+    return std::move(ours->second);
+  }
 }
 
 }  // namespace parley::wireup

@@ -26,20 +26,17 @@ namespace {
 constexpr const char* loopback = "127.0.0.1";
 
 // Serves the store if that is ours to do, and connects to it.
-void open_store(World& world, const WireupOptions& options, const socket::Credentials& credentials,
-                base::Deadline deadline) {
+std::shared_ptr<Store> open_store(World& world, const WireupOptions& options,
+                                  const socket::Credentials& credentials, base::Deadline deadline) {
   const auto& place = options.place;
-  if (options.store != nullptr) {
-    world.store = options.store;
-    return;
-  }
+  if (options.store != nullptr) return options.store;
   if (place.store_host.empty()) {
     const auto path = place.store_path.empty()
                           ? rendezvous::private_file(place.store_key, rendezvous::own_surroundings())
                           : place.store_path;
-    world.store = make_file_store(path);
-    world.store->set_timeout(deadline.remaining());
-    return;
+    auto store = make_file_store(path);
+    store->set_timeout(deadline.remaining());
+    return store;
   }
   TcpStoreOptions store;
   store.host = place.store_host;
@@ -48,7 +45,7 @@ void open_store(World& world, const WireupOptions& options, const socket::Creden
   store.tls = credentials.encrypt;
   store.timeout = deadline.remaining();
   if (place.serves_store) world.store_server = std::make_unique<TcpStoreServer>(store);
-  world.store = connect_tcp_store(store);
+  return connect_tcp_store(store);
 }
 
 // The address where the other ranks reach us. Those who share a store share a network with its keeper.
@@ -155,6 +152,7 @@ void make_ladder(World& world, const Ways& ways) {
   if (ways.tcp != nullptr) world.ladder.add(*ways.tcp, std::move(tcp));
 }
 
+// Nothing: the world was made without us, and the next one is to be joined.
 std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline deadline) {
   auto world = std::make_unique<World>();
   world->rank = options.place.rank;
@@ -172,9 +170,10 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   transport::TcpOptions tcp;
   tcp.self = static_cast<transport::PeerId>(world->rank);
   tcp.credentials = socket::resolve_credentials(options.secret, options.tls);
-  open_store(*world, options, tcp.credentials, deadline);
+  const auto store = open_store(*world, options, tcp.credentials, deadline);
+  world->store.set(store);
   tcp.host = choose_host(options);
-  RollCall roll_call(*world->store, world->rank, world->size, deadline);
+  RollCall roll_call(*store, world->rank, world->size, deadline);
   world->has_claim = true;
   tcp.credentials.job = roll_call.agree_on_job();
   world->last_word_prefix = roll_call.key("left/");
@@ -182,8 +181,10 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   if (ways.shm != nullptr) card.shm_address = ways.shm->address();
   if (ways.tcp != nullptr) card.tcp_address = ways.tcp->address();
   const bool serves = options.store == nullptr && options.place.serves_store;
-  world->cards =
+  auto cards =
       roll_call.exchange(card, serves ? advice_on_missing(options.place.store_host, "MASTER_ADDR") : "");
+  if (!cards) return nullptr;
+  world->cards = *std::move(cards);
   require_reachable(*world);
 
   world->local_rank = choose_local_rank(options.place, world->cards);
@@ -212,7 +213,8 @@ std::unique_ptr<World> wire_up(const WireupOptions& options) {
   const auto deadline = base::Deadline::after(options.init_timeout);
   for (;;) {
     try {
-      return wire_up_once(options, deadline);
+      if (auto world = wire_up_once(options, deadline)) return world;
+      PARLEY_LOG(info, "init", "joining again: another process of this rank was part of the last world");
     } catch (const StoreLostError& error) {
       // We may have joined the store of the world before, which rank 0 closes when it leaves that one.
       const bool may_come_back = options.store == nullptr && !options.place.serves_store;

@@ -12,12 +12,8 @@ namespace {
 
 // So that a process of another host may have the rank next.
 void give_up_claim(const World& world) noexcept {
-  if (world.store == nullptr || !world.has_claim) return;
-  try {
-    give_up_rank(*world.store, world.rank, base::Deadline::after(std::chrono::seconds(1)));
-  } catch (const std::exception& error) {
-    PARLEY_LOG(debug, "init", "the rank was not given up in the store: ", error.what());
-  }
+  const auto store = world.store.get();
+  if (store != nullptr && world.has_claim) give_up_rank(*store, world.rank);
 }
 
 }  // namespace
@@ -47,7 +43,7 @@ World::~World() {
     [[maybe_unused]] auto* engine_of_parent = engine.release();
     [[maybe_unused]] auto* hub_of_parent = self_hub.release();
     [[maybe_unused]] auto* server_of_parent = store_server.release();
-    [[maybe_unused]] auto* store_of_parent = new std::shared_ptr<Store>(std::move(store));
+    store.leak_in_child();
     return;
   }
   leave(default_linger);

@@ -2,6 +2,7 @@
 
 #include <parley/store.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "api/wireup/ladder.h"
+#include "api/wireup/store_handle.h"
 #include "rendezvous/address_card.h"
 #include "transport/engine/engine.h"
 #include "transport/inproc/inproc_hub.h"
@@ -52,10 +54,12 @@ struct World {
   std::string last_word_prefix;                // of keys in the store, see last_word.h
   std::string described;                       // how this rank found the others, for people
 
-  std::shared_ptr<Store> store;  // null in a world of one that was not given any
+  StoreHandle store;  // empty in a world of one that was not given any, and in one that was left
+  mutable std::atomic<bool> store_is_silent{false};  // gave no answer in time, see last_word.h
   std::unique_ptr<TcpStoreServer> store_server;
-  // Of the link to oneself, and of a world of threads. They outlive the engine.
+  // These outlive the engine.
   Ladder ladder;
+  // Of the link to oneself, and of a world of threads.
   std::unique_ptr<transport::InprocHub> self_hub;
   std::shared_ptr<transport::InprocHub> local_hub;
   transport::SelfMover self_mover;

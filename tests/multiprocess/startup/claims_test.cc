@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
-#include <thread>
 
+#include "tests/multiprocess/startup/launched_store.h"
 #include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
@@ -64,15 +64,35 @@ TEST(Claims, RanksOfWorldsOfDifferentSizesAreTold) {
       run_ranks(2,
                 [&](int process, int) {
                   if (process == 0) {
-                    expect_contains(expect_throws<InitError>([] { init(); }).what(), "missing ranks: 1");
+                    const auto error = expect_throws<InitError>([] { init(); });
+                    expect_contains(error.what(), "missing ranks: 1; joined: 0; refused: rank 1 (");
+                    expect_contains(error.what(), ") came with world size 3");
                     return expect(*refused, "rank 1 was told why");
                   }
-                  std::this_thread::sleep_for(300ms);  // rank 0 is first
+                  await([&] { return open_store()->key_count("parley/1/card/") == 1; }, "rank 0");
                   become(1, 3);
                   expect_refusal("different sizes: 3 ranks, says rank 1 (");
                   *refused = true;
                 },
-                {.environment = {{"PARLEY_INIT_TIMEOUT", std::to_string(3 * slowness()) + "s"}}});
+                {.environment = {{"PARLEY_INIT_TIMEOUT", std::to_string(5 * slowness()) + "s"}}});
+  EXPECT_EQ(code, 0);
+}
+
+// Two processes were started as rank 1, and none as rank 2.
+TEST(Claims, ThoseWhoWaitAreToldOfASecondProcessOfARank) {
+  const int code =
+      run_ranks(3,
+                [](int process, int) {
+                  if (process == 2) {
+                    become(1, 3);
+                    await([&] { return open_store()->key_count("parley/1/card/") == 2; }, "the right ranks");
+                    return expect_refusal("rank 1 is taken: by another process (");
+                  }
+                  const auto error = expect_throws<InitError>([] { init(); });
+                  expect_contains(error.what(), "missing ranks: 2; joined: 0, 1; refused: another process (");
+                  expect_contains(error.what(), ") came as rank 1");
+                },
+                {.environment = {{"PARLEY_INIT_TIMEOUT", std::to_string(5 * slowness()) + "s"}}});
   EXPECT_EQ(code, 0);
 }
 

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <parley/store.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transport/base/deadline.h"
+
+namespace parley::wireup {
+
+// Waits for what the ranks of a round put into the store, and tells whom for. Asks the store for nothing but
+// the keys it waits for, and for notes of refusals when it has something to tell: a thousand ranks that wait
+// for one share the store's one thread.
+class Attendance {
+ public:
+  // `advice` ends the sentence of the error.
+  Attendance(Store& store, int rank, int world_size, std::int64_t round, base::Deadline deadline,
+             std::string advice);
+
+  // REQUIRES: the r-th of `keys` is what rank r sets, and ours is set. Returns true when all are there; false
+  // at `until`. Names the missing ranks every 10 s; throws InitError with the missing and the present ones at
+  // the deadline of the whole init().
+  bool await(const std::vector<std::string>& keys, base::Deadline until);
+
+ private:
+  void note_missing(const std::vector<std::string>& keys, const std::string& text);
+  [[nodiscard]] std::string standing();
+
+  Store& store_;
+  const int rank_;
+  const int world_size_;
+  const std::int64_t round_;
+  const base::Deadline deadline_;
+  const std::string advice_;
+  base::Deadline next_reminder_;
+  std::string seen_;     // who was missing when the store last told
+  std::string silence_;  // what came instead of an answer, if none came the last time
+};
+
+}  // namespace parley::wireup

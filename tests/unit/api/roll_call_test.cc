@@ -1,0 +1,178 @@
+#include "api/wireup/roll_call.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <parley/error.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "api/wireup/rank_claim.h"
+#include "tests/unit/api/watched_store.h"
+
+namespace parley::wireup {
+namespace {
+
+using namespace std::chrono_literals;
+using rendezvous::AddressCard;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Addresses = std::vector<std::string>;
+
+AddressCard card(const std::string& address) {
+  return {.host = "a", .host_id = "a-id", .pid = 7, .tcp_address = address, .cores = {}};
+}
+
+base::Deadline soon() {
+  return base::Deadline::after(60s);
+}
+
+// One join of a rank; empty when the world was made without it.
+Addresses join(Store& store, int rank, int size, const std::string& address,
+               base::Deadline deadline = soon()) {
+  RollCall roll_call(store, rank, size, deadline);
+  const auto cards = roll_call.exchange(card(address));
+  Addresses addresses;
+  for (const auto& one : cards.value_or(std::vector<AddressCard>{})) addresses.push_back(one.tcp_address);
+  return addresses;
+}
+
+std::future<Addresses> join_later(Store& store, int rank, int size, const std::string& address) {
+  return std::async(std::launch::async, [=, &store] { return join(store, rank, size, address); });
+}
+
+template <typename Action>
+std::string refusal(const Action& action) {
+  try {
+    action();
+  } catch (const InitError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RollCall, EachWorldIsARoundOfItsOwn) {
+  const auto store = make_memory_store();
+  for (int round = 1; round <= 3; ++round) {
+    const std::string suffix = std::to_string(round);
+    auto other = join_later(*store, 1, 2, "b" + suffix);
+    EXPECT_THAT(join(*store, 0, 2, "a" + suffix), ElementsAre("a" + suffix, "b" + suffix));
+    EXPECT_THAT(other.get(), ElementsAre("a" + suffix, "b" + suffix));
+  }
+}
+
+TEST(RollCall, ARankThatFailedBeforeItsCardComesToTheSameRound) {
+  const auto store = make_memory_store();
+  auto other = join_later(*store, 0, 2, "a");
+  { const RollCall failed(*store, 1, 2, soon()); }
+  EXPECT_THAT(join(*store, 1, 2, "b"), ElementsAre("a", "b"));
+  EXPECT_THAT(other.get(), ElementsAre("a", "b"));
+}
+
+// The others have read the card of the first process already.
+TEST(RollCall, ACardIsReplacedByThatOfTheNextProcessOfTheRank) {
+  const auto store = make_memory_store();
+  EXPECT_THAT(refusal([&] { join(*store, 1, 3, "stale", base::Deadline::after(10ms)); }),
+              HasSubstr("missing ranks: 0, 2; joined: 1"));
+  auto first = join_later(*store, 0, 3, "a");
+  auto third = join_later(*store, 2, 3, "c");
+  while (store->key_count("parley/1/confirmed/") < 2) std::this_thread::yield();
+  EXPECT_THAT(join(*store, 1, 3, "fresh"), ElementsAre("a", "fresh", "c"));
+  EXPECT_THAT(first.get(), ElementsAre("a", "fresh", "c"));
+  EXPECT_THAT(third.get(), ElementsAre("a", "fresh", "c"));
+}
+
+TEST(RollCall, WhoIsDeadSinceItsCardIsMissing) {
+  const auto store = make_memory_store();
+  refusal([&] { join(*store, 1, 2, "stale", base::Deadline::after(10ms)); });
+  EXPECT_THAT(refusal([&] { join(*store, 0, 2, "a", base::Deadline::after(300ms)); }),
+              HasSubstr("missing ranks: 1; joined: 0"));
+}
+
+// Rank 1 died when all had confirmed; who comes after it takes part in the next world.
+TEST(RollCall, AProcessThatTheWorldWasMadeWithoutIsToldToBeginAgain) {
+  const auto store = make_memory_store();
+  RollCall late(*store, 1, 2, soon());
+  auto other = join_later(*store, 0, 2, "a");
+  EXPECT_THAT(join(*store, 1, 2, "dead"), ElementsAre("a", "dead"));
+  EXPECT_THAT(other.get(), ElementsAre("a", "dead"));
+  EXPECT_FALSE(late.exchange(card("late")));
+  auto again = join_later(*store, 1, 2, "late");
+  EXPECT_THAT(join(*store, 0, 2, "a2"), ElementsAre("a2", "late"));
+  EXPECT_THAT(again.get(), ElementsAre("a2", "late"));
+}
+
+TEST(RollCall, AWrongSizeIsForgottenWithWhoeverSaidIt) {
+  const auto store = make_memory_store();
+  refusal([&] { join(*store, 1, 3, "wrong", base::Deadline::after(10ms)); });
+  EXPECT_THAT(refusal([&] { join(*store, 0, 2, "a"); }), HasSubstr("different sizes: 2 ranks, says rank 0"));
+  give_up_rank(*store, 1);
+  auto other = join_later(*store, 0, 2, "a");
+  EXPECT_THAT(join(*store, 1, 2, "b"), ElementsAre("a", "b"));
+  EXPECT_THAT(other.get(), ElementsAre("a", "b"));
+}
+
+TEST(RollCall, ThoseWhoWaitAreToldWhoWasRefused) {
+  const auto store = make_memory_store();
+  auto waiting = std::async(std::launch::async, [&] {
+    return refusal([&] { join(*store, 0, 2, "a", base::Deadline::after(1s)); });
+  });
+  while (store->key_count("parley/1/card/") == 0) std::this_thread::yield();
+  EXPECT_THAT(refusal([&] { join(*store, 1, 3, "b"); }), HasSubstr("different sizes"));
+  const std::string text = waiting.get();
+  EXPECT_THAT(text, HasSubstr("missing ranks: 1; joined: 0; refused: rank 1 ("));
+  EXPECT_THAT(text, HasSubstr("came with world size 3"));
+}
+
+TEST(RollCall, AsksTheStoreOnceForAllMissingRanks) {
+  WatchedStore store(make_memory_store());
+  const std::string text = refusal([&] { join(store, 0, 500, "a", base::Deadline::after(100ms)); });
+  EXPECT_THAT(text, HasSubstr("missing ranks: 1, 2, 3, "));
+  EXPECT_THAT(text, HasSubstr("498, 499; joined: 0"));
+  EXPECT_EQ(store.calls_of("check"), 0);
+  EXPECT_LT(store.calls(), 20);
+}
+
+// Its host is stopped: an answer to the wait never comes, and nothing else is asked.
+TEST(RollCall, AStoreThatGivesNoAnswerIsNamedAtOnce) {
+  WatchedStore store(make_memory_store());
+  store.fall_silent_at("wait");
+  const std::string text = refusal([&] { join(store, 0, 3, "a", base::Deadline::after(100ms)); });
+  EXPECT_THAT(text, HasSubstr("init timed out on rank 0 of 3: the store gives no answer (no answer from"));
+  EXPECT_THAT(text, Not(HasSubstr("missing ranks")));
+  EXPECT_EQ(store.calls_of("wait"), 1);
+  EXPECT_EQ(store.calls_after_silence(), 0);
+}
+
+// The text of rank 0's claim with one field changed: as of a process that is dead for all we know.
+std::string changed_claim(Store& store, std::size_t field, const std::string& value) {
+  std::istringstream words(store.get_string("parley/rank/0"));
+  std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
+  fields.at(4) = "1";  // when it began: no process of ours
+  fields.at(field) = value;
+  std::string text;
+  for (const auto& word : fields) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+TEST(RankClaim, OfADeadProcessIsFreeUnlessItMayLiveInAnotherNamespace) {
+  const auto store = make_memory_store();
+  const auto never_over = [](std::int64_t) { return false; };
+  const auto claim = [&] { return claim_rank(*store, 0, 2, never_over, soon()); };
+  EXPECT_FALSE(claim().again);
+  store->set_string("parley/rank/0", changed_claim(*store, 3, "999999999"));
+  EXPECT_TRUE(claim().again);
+  store->set_string("parley/rank/0", changed_claim(*store, 6, "1"));  // its PID namespace
+  EXPECT_THAT(refusal(claim), HasSubstr("rank 0 is taken: by another process ("));
+}
+
+}  // namespace
+}  // namespace parley::wireup
