@@ -106,8 +106,8 @@ Neighbours neighbours_of(const rendezvous::AddressCard& own,
   return neighbours;
 }
 
-void require_reachable(const World& world) {
-  const auto hidden = find_unreachable(world.cards);
+void require_reachable(const World& world, const StoreOrigin& origin) {
+  const auto hidden = find_unreachable(world.cards, origin);
   if (!hidden) return;
   ErrorDetails details;
   details.rank = world.rank;
@@ -180,12 +180,13 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   const Ways ways = open_ways(*world, std::move(tcp));
   if (ways.shm != nullptr) card.shm_address = ways.shm->address();
   if (ways.tcp != nullptr) card.tcp_address = ways.tcp->address();
+  const StoreOrigin origin = origin_of_store(options.place, options.store != nullptr);
   const bool serves = options.store == nullptr && options.place.serves_store;
   auto cards =
-      roll_call.exchange(card, serves ? advice_on_missing(options.place.store_host, "MASTER_ADDR") : "");
+      roll_call.exchange(card, serves ? advice_on_missing(options.place.store_host, origin.setting) : "");
   if (!cards) return nullptr;
   world->cards = *std::move(cards);
-  require_reachable(*world);
+  require_reachable(*world, origin);
 
   world->local_rank = choose_local_rank(options.place, world->cards);
   const Neighbours neighbours = neighbours_of(card, world->cards);
