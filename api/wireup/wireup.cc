@@ -122,20 +122,24 @@ struct Ways {
   transport::Transport* tcp = nullptr;
 };
 
+// Null where memory cannot be shared, if there is another way.
+transport::Transport* open_shm(transport::Engine& engine, const transport::shm::Self& self,
+                               bool is_only_way) try {
+  return &engine.add(std::make_unique<transport::ShmTransport>(engine.reactor(), self));
+} catch (const std::system_error& error) {
+  const auto text = base::concat("no memory can be shared between processes: ", error.what());
+  if (is_only_way)
+    throw SystemError(base::concat(text, "; PARLEY_TRANSPORTS=", *base::env_string("PARLEY_TRANSPORTS"),
+                                   " allows nothing else"));
+  PARLEY_LOG(info, "shm", text);
+  return nullptr;
+}
+
 Ways open_ways(World& world, transport::TcpOptions tcp) {
   const TransportChoice choice = chosen_transports();
   Ways ways;
   transport::Engine& engine = *world.engine;
-  if (choice.shm) try {
-      const transport::shm::Self self{.number = tcp.self, .job = tcp.credentials.job};
-      ways.shm = &engine.add(std::make_unique<transport::ShmTransport>(engine.reactor(), self));
-    } catch (const std::system_error& error) {
-      const auto text = base::concat("no memory can be shared between processes: ", error.what());
-      if (!choice.tcp)
-        throw SystemError(base::concat(text, "; PARLEY_TRANSPORTS=", *base::env_string("PARLEY_TRANSPORTS"),
-                                       " allows nothing else"));
-      PARLEY_LOG(info, "shm", text);
-    }
+  if (choice.shm) ways.shm = open_shm(engine, {.number = tcp.self, .job = tcp.credentials.job}, !choice.tcp);
   if (choice.tcp)
     ways.tcp = &engine.add(std::make_unique<transport::TcpTransport>(engine.reactor(), std::move(tcp)));
   return ways;
@@ -203,8 +207,9 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   });
   world->engine->start_pulse();
   PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size,
-             world->on_demand ? " links on demand, tcp " : " is linked to all ranks, tcp ", card.tcp_address,
-             ", ", neighbours.ranks, " ranks on this host with ", neighbours.cores.size(), " cores");
+             world->on_demand ? " links on demand, " : " is linked to all ranks, ",
+             ways.tcp == nullptr ? "shm" : "tcp " + card.tcp_address, ", ", neighbours.ranks,
+             " ranks on this host with ", neighbours.cores.size(), " cores");
   return world;
 }
 
