@@ -16,7 +16,7 @@ struct AddressCard {
   std::string host_id;  // equal for processes of one host
   std::int64_t pid = 0;
   std::string tcp_address;           // of its data listener; opaque here; empty: none
-  std::string shm_address;           // the same for processes of its host
+  std::string shm_address = {};      // the same for processes of its host
   std::vector<std::uint16_t> cores;  // it may run on
 };
 
