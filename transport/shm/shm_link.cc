@@ -106,10 +106,7 @@ std::size_t ShmLink::receive() noexcept {
   Record record;
   while (!ended() && events < visit_records) {
     const Look look = reader_.look(record);
-    if (look == Look::empty) {
-      if (events != 0 && reader_.hand_back()) facts_.bell.ring_if_asleep();
-      break;
-    }
+    if (look == Look::empty) break;
     ++events;
     const Status status = look == Look::broken ? Status(Code::protocol_violation) : deliver(record);
     if (!status.ok()) {
@@ -118,6 +115,9 @@ std::size_t ShmLink::receive() noexcept {
     }
     if (reader_.release()) facts_.bell.ring_if_asleep();
   }
+  // Whatever ended this visit: there will be no other before something comes, and the writer may need all
+  // room.
+  if (!ended() && !reader_.has_next() && reader_.hand_back()) facts_.bell.ring_if_asleep();
   // Nothing follows the peer's end: it had written all this before.
   if (peer_has_ended_ && events == 0 && !ended()) {
     end(Code::peer_died);
