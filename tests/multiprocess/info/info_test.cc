@@ -167,7 +167,8 @@ TEST(Info, EveryVariableThatDecidesIsShown) {
   Variables variables;
   for (const std::string name : rendezvous::launcher_variables()) variables[name] = "1";
   const Answer answer = ask(variables);
-  for (const auto& [name, value] : variables) {
+  for (const auto& variable : variables) {
+    const std::string& name = variable.first;
     const bool shown = std::any_of(answer.report["variables"].begin(), answer.report["variables"].end(),
                                    [&](const json& one) { return one["name"] == name; });
     EXPECT_TRUE(shown) << name;
