@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 3> op_names = {to_string(ops[0]), to_stri
                                                       to_string(ops[2])};
 constexpr std::array<std::string_view, 4> words_for_what = {op_names[0], op_names[1], op_names[2],
                                                             limits_name};
-constexpr std::array<std::string_view, 1> transports = {"tcp"};
+constexpr std::array<std::string_view, 2> transports = {"tcp", "shm"};
 
 // Far beyond what one host measures usefully; a slip of the finger shall not start a million processes.
 constexpr int most_ranks = 1024;
@@ -41,6 +41,7 @@ constexpr const char* footer = R"(Operations:
 Examples:
   parley-bench latency
   parley-bench bandwidth --sizes 8:16M --json rows.jsonl
+  parley-bench latency --transport shm --rewrite
   parley-bench limits --ops latency,bandwidth --sizes 64K,1M --rewrite
   parley-run -n 2 parley-bench latency
 
@@ -78,7 +79,7 @@ void define(CLI::App& app, Words& words, Options& options) {
     app.add_option(name, word, meaning)->type_name(type);
   };
   add("--ranks", words.ranks, "N", "How many processes to start, an even number [2]");
-  add("--transport", words.transport, "NAME", "What carries the messages: tcp [tcp]");
+  add("--transport", words.transport, "NAME", "What carries the messages: tcp, shm [tcp]");
   add("--sizes", words.sizes, "SIZES",
       "Bytes of a message: a list, or a range that doubles, such as 8:16M [8,1K,64K,1M; message-rate: 8]");
   add("--json", options.json_file, "FILE", "Append the figures to this file, one JSON object a line");
@@ -86,8 +87,9 @@ void define(CLI::App& app, Words& words, Options& options) {
   add("--round-ms", words.round_ms, "MS", "About how many milliseconds a turn lasts [10]");
   app.add_flag("--tls", words.tls, "Encrypt Parley's connections, never the raw one; rows say tcp+tls");
   add("--ops", words.ops, "OPS", "limits: which operations, a list [latency,bandwidth,message-rate]");
-  app.add_flag("--rewrite", words.rewrite,
-               "limits: write the senders' buffers anew before each exchange, outside the measured time");
+  app.add_flag(
+      "--rewrite", words.rewrite,
+      "shm, limits: write the senders' buffers anew before each exchange, outside the measured time");
   app.add_flag("--pin", words.pin, "Keep each rank on a core of its own [when there are enough cores]");
   app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
 }
@@ -118,10 +120,10 @@ void understand_sizes(const CLI::App& app, const Words& words, Options& options)
   } else if (!options.limits) {
     options.sizes = sizes_from(options.op == Op::message_rate ? "8" : "8,1K,64K,1M");
   }
-  if (!options.limits) return;
+  if (options.transport != "shm") return;
   for (const std::size_t bytes : options.sizes) {
     if (bytes <= largest_limit_bytes) continue;
-    throw CommandLineError("--sizes: limits are measured up to " + format_size(largest_limit_bytes) +
+    throw CommandLineError("--sizes: shared memory is measured up to " + format_size(largest_limit_bytes) +
                            ", for each pair shares four times that");
   }
 }
@@ -145,12 +147,10 @@ void understand_what(const CLI::App& app, const Words& words, Options& options) 
   }
   const std::size_t place = choose("operation", words.op, words_for_what);
   options.limits = place == ops.size();
-  for (const char* own : {"--ops", "--rewrite"}) {
-    if (!options.limits && app.count(own) > 0)
-      throw CommandLineError(std::string(own) + " belongs to limits");
-  }
   if (!options.limits) {
+    if (app.count("--ops") > 0) throw CommandLineError("--ops belongs to limits");
     options.op = ops[place];
+    options.ops = {options.op};
     return;
   }
   for (const char* others : {"--transport", "--tls"}) {
@@ -160,7 +160,19 @@ void understand_what(const CLI::App& app, const Words& words, Options& options) 
   }
   options.transport = "shm";
   options.ops = app.count("--ops") > 0 ? ops_from(words.ops) : std::vector<Op>(ops.begin(), ops.end());
+}
+
+// The transport, and what belongs to one of them alone.
+void understand_transport(const CLI::App& app, const Words& words, Options& options) {
+  if (app.count("--transport") > 0) {
+    options.transport = transports[choose("transport", words.transport, transports)];
+  }
+  const bool is_shared = options.transport == "shm";
+  if (words.rewrite && !is_shared) throw CommandLineError("--rewrite belongs to shared memory");
+  if (words.tls && is_shared) throw CommandLineError("--tls belongs to tcp");
   options.rewrite = words.rewrite;
+  options.tls = words.tls;
+  if (options.tls) options.transport += "+tls";
 }
 
 void refuse_extras(std::vector<std::string> extras) {
@@ -179,11 +191,7 @@ void understand(const CLI::App& app, const Words& words, Options& options) {
     options.ranks = parse_number("--ranks", words.ranks, "an even number", 2, most_ranks);
     check_ranks(*options.ranks);
   }
-  if (app.count("--transport") > 0) {
-    options.transport = transports[choose("transport", words.transport, transports)];
-  }
-  options.tls = words.tls;
-  if (options.tls) options.transport += "+tls";
+  understand_transport(app, words, options);
   understand_sizes(app, words, options);
   if (app.count("--json") > 0 && options.json_file.empty()) throw CommandLineError("--json: which file?");
   if (app.count("--rounds") > 0) {

@@ -19,11 +19,11 @@ class CommandLineError : public std::invalid_argument {
 // The command line.
 struct Options {
   Op op = Op::latency;
-  bool limits = false;  // not the library, but the raw loops over shared memory, for `ops` instead of `op`
-  std::vector<Op> ops;
-  bool rewrite = false;
-  std::optional<int> ranks;       // not given: 2, or the world's size under a launcher
-  std::string transport = "tcp";  // "tcp+tls" with `tls`: how the rows call it
+  bool limits = false;       // not the library, but the raw loops over shared memory alone, for all of `ops`
+  std::vector<Op> ops;       // with `limits` as wanted, else `op`
+  bool rewrite = false;      // over shared memory
+  std::optional<int> ranks;  // not given: 2, or the world's size under a launcher
+  std::string transport = "tcp";  // "tcp+tls" with `tls`, "shm": how the rows call it
   bool tls = false;
   std::vector<std::size_t> sizes;  // with `limits`, empty: the usual ones of each operation
   std::string json_file;           // empty: no JSON

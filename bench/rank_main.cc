@@ -43,9 +43,14 @@ void check_world(const Options& options, int ranks) {
                          std::to_string(ranks) + " ranks (WORLD_SIZE): leave --ranks out");
 }
 
+bool measures_shared_memory(const Options& options) {
+  return options.transport == "shm";
+}
+
 std::string what_of(const Options& options) {
-  if (!options.limits) return to_string(options.op);
-  return options.rewrite ? "limits, buffers rewritten" : "limits, buffers kept";
+  const char* const what = options.limits ? "limits" : to_string(options.op);
+  if (!measures_shared_memory(options)) return what;
+  return what + std::string(options.rewrite ? ", buffers rewritten" : ", buffers kept");
 }
 
 std::string title(const Options& options, int ranks, const std::string& pinning) {
@@ -79,13 +84,15 @@ void rank_main(const Options& options) {
   const bool pin = options.pin.value_or(enough_cores);
   if (pin) pin_to(core_for(rank, cores));
 
+  // The rows say what carried the messages, so it is not left to the environment.
+  ::setenv("PARLEY_TRANSPORTS", measures_shared_memory(options) && !options.limits ? "shm" : "tcp", 1);
   std::optional<Report> report;
   if (rank == 0) report.emplace(options);
   ProcessGroup world = init();
   if (report) report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned"));
   const Idle idle = enough_cores ? Idle::spin : Idle::yield;
   Report* const writer = report ? &*report : nullptr;
-  if (options.limits) {
+  if (measures_shared_memory(options)) {
     measure_limits(world, options, idle, writer);
   } else {
     measure_library(world, options, idle, writer);

@@ -12,6 +12,7 @@ namespace parley::bench {
 namespace {
 
 bool serves(LoopKind kind, Placement placement) noexcept {
+  if (kind == LoopKind::parley) return false;
   return placement == Placement::arena || placement_of(kind) == Placement::anywhere;
 }
 

@@ -8,6 +8,7 @@
 #include "bench/limits/channel_setup.h"
 #include "bench/limits/floor.h"
 #include "bench/limits/systems.h"
+#include "bench/parley_system.h"
 #include "bench/phase.h"
 #include "bench/statistics.h"
 
@@ -45,11 +46,11 @@ void LimitsSession::rewrite(Op op, Buffers& buffers) {
 }
 
 template <typename System>
-std::function<PhaseResult()> LimitsSession::phase_of(System system, Op op, const Plan& plan,
+std::function<PhaseResult()> LimitsSession::phase_of(std::shared_ptr<System> system, Op op, const Plan& plan,
                                                      Buffers& buffers) {
-  return [this, system, op, plan, &buffers]() mutable {
-    if (!options_.rewrite) return run_phase(system, op, plan, pair_.leads);
-    return run_prepared_phase(system, op, plan, pair_.leads, [&] { rewrite(op, buffers); });
+  return [this, system = std::move(system), op, plan, &buffers] {
+    if (!options_.rewrite) return run_phase(*system, op, plan, pair_.leads);
+    return run_prepared_phase(*system, op, plan, pair_.leads, [&] { rewrite(op, buffers); });
   };
 }
 
@@ -58,7 +59,8 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
   Buffers& buffers = placement_of(kind) == Placement::arena ? arena : own;
   const std::size_t bytes = buffers.out().size();
   const auto entrant = [&](auto system) {
-    return Entrant{kind, buffers, phase_of(system, op, plan, buffers), {}};
+    auto shared = std::make_shared<decltype(system)>(std::move(system));
+    return Entrant{kind, buffers, phase_of(std::move(shared), op, plan, buffers), {}};
   };
   switch (kind) {
     case LoopKind::cell:
@@ -68,9 +70,15 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
     case LoopKind::copied_rotating:
       return entrant(CopiedSystem(channel_, buffers, plan, rotating_slots(op, bytes)));
     case LoopKind::cross_memory: return entrant(CrossMemorySystem(channel_, buffers, op, plan));
+    case LoopKind::parley:
     case LoopKind::mapped: break;
   }
   return entrant(MappedSystem(channel_, buffers, op, plan));
+}
+
+LimitsSession::Entrant LimitsSession::make_library(Op op, const Plan& plan, Buffers& buffers) {
+  auto library = std::make_shared<ParleySystem>(group_, pair_.partner, buffers, plan);
+  return {LoopKind::parley, buffers, phase_of(std::move(library), op, plan, buffers), {}};
 }
 
 LimitsSession::Floor LimitsSession::run_rounds(Op op, std::vector<Entrant>& entrants) {
@@ -96,6 +104,7 @@ std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
   Buffers own(bytes, group_.rank(), pair_.partner);
   Buffers arena(bytes, group_.rank(), pair_.partner, channel_.out().arena);
   std::vector<Entrant> entrants;
+  if (!options_.limits) entrants.push_back(make_library(op, plan, own));
   for (const LoopKind kind : loops_for(op, bytes, refusal_ == 0)) {
     entrants.push_back(make_entrant(kind, op, plan, own, arena));
   }
@@ -110,7 +119,8 @@ std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
   LimitFigures figures;
   figures.mode = mode_of(floor.probe_ns);
   for (std::size_t i = 0; i < entrants.size(); ++i) {
-    const std::string system = "raw " + std::string(to_string(entrants[i].kind));
+    const bool is_library = entrants[i].kind == LoopKind::parley;
+    const std::string system = (is_library ? "" : "raw ") + std::string(to_string(entrants[i].kind));
     LoopRow loop{.kind = entrants[i].kind,
                  .row = make_row(subject, system, only(series[i], rounds), probe_ns)};
     loop.row.rounds_left_out = options_.rounds - loop.row.rounds;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ namespace parley::bench {
 // and after a turn.
 class LimitsSession {
  public:
-  // Every rank of the group makes one, with the same options and for messages of at most the same size.
+  // Every rank of the group makes one, with the same options and for messages of at most the same size. With
+  // options.transport of the library's, not of `limits`, the library takes part in the rounds.
   // Borrows group and options.
   LimitsSession(ProcessGroup& group, const Options& options, Idle idle, std::size_t most_message_bytes);
 
@@ -52,8 +54,10 @@ class LimitsSession {
   };
 
   Entrant make_entrant(LoopKind kind, Op op, const Plan& plan, Buffers& own, Buffers& arena);
+  Entrant make_library(Op op, const Plan& plan, Buffers& buffers);
   template <typename System>
-  std::function<PhaseResult()> phase_of(System system, Op op, const Plan& plan, Buffers& buffers);
+  std::function<PhaseResult()> phase_of(std::shared_ptr<System> system, Op op, const Plan& plan,
+                                        Buffers& buffers);
   void rewrite(Op op, Buffers& buffers);
   Floor run_rounds(Op op, std::vector<Entrant>& entrants);
 

@@ -12,7 +12,16 @@ namespace parley::bench {
 // The raw loops: what two processes of one host can do without a library. Each is a class of its own, named
 // with its definition in systems.h; all send the message from `Buffers::out` of the sender and end
 // with it in `Buffers::in` of the receiver.
-enum class LoopKind { cell, ring, ring_stream, copied_reused, copied_rotating, cross_memory, mapped };
+enum class LoopKind {
+  cell,
+  ring,
+  ring_stream,
+  copied_reused,
+  copied_rotating,
+  cross_memory,
+  mapped,
+  parley,  // no raw loop, but the library in the same rounds: never the best, but compared with it
+};
 
 // Where a program's buffers must lie for a loop.
 enum class Placement {
@@ -34,6 +43,7 @@ constexpr std::string_view to_string(LoopKind kind) noexcept {
     case LoopKind::copied_rotating: return "copied-rotating";
     case LoopKind::cross_memory: return "cross-memory";
     case LoopKind::mapped: return "mapped";
+    case LoopKind::parley: return "parley";
   }
   return "";
 }

@@ -75,6 +75,26 @@ TEST(ParleyBenchLimits, RewritesBuffersBetweenExchanges) {
   for (const auto& row : file.rows()) expect_sound(row, "rewritten");
 }
 
+TEST(ParleyBenchSharedMemory, HasTheLibraryBesideTheLoops) {
+  const RowFile file;
+  for (const std::string op : {"latency", "bandwidth", "message-rate"}) {
+    ASSERT_EQ(
+        run_bench(op + " --transport shm --rounds 1 --round-ms 0.001 --sizes 8,100000 --json " + file.path()),
+        0);
+  }
+  int library = 0;
+  for (const auto& row : file.rows()) {
+    expect_sound(row, "kept");
+    if (row["system"] == "parley") ++library;
+  }
+  EXPECT_EQ(library, 6);
+  ASSERT_EQ(
+      run_bench("latency --transport shm --rewrite --rounds 1 --round-ms 0.001 --sizes 8,100000 --json " +
+                file.path()),
+      0);
+  expect_sound(file.rows().back(), "rewritten");
+}
+
 TEST(ParleyBenchLimits, PairsShareCores) {
   const RowFile file;
   ASSERT_EQ(

@@ -119,6 +119,14 @@ TEST(LimitLines, NameTheLoopTheModeAndTheBest) {
   EXPECT_EQ(text.find('#'), std::string::npos) << text;
 }
 
+TEST(Limits, TheLibraryIsComparedAndNeverTheBest) {
+  std::vector<LoopRow> rows{loop(LoopKind::parley, 1), loop(LoopKind::cell, 2), loop(LoopKind::mapped, 1.5)};
+  judge(rows);
+  EXPECT_FALSE(rows[0].best_anywhere || rows[0].best_arena);
+  EXPECT_TRUE(rows[1].best_anywhere);
+  EXPECT_EQ(rows[0].row.ratio_to_limit, 0.5);
+}
+
 TEST(LimitLines, AVoidRunIsSaidInWords) {
   LimitFigures figures{{loop(LoopKind::cell, 1)}, Mode::near};
   judge(figures.loops);

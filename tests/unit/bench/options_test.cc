@@ -87,6 +87,16 @@ TEST(Options, LimitsAreOfAllOperationsUnlessSomeAreNamed) {
   EXPECT_FALSE(parse({"latency"})->limits);
 }
 
+TEST(Options, SharedMemoryIsMeasuredForOneOperationBesideTheLoops) {
+  const auto parsed = parse({"bandwidth", "--transport", "shm", "--rewrite"});
+  ASSERT_TRUE(parsed);
+  EXPECT_FALSE(parsed->limits);
+  EXPECT_EQ(parsed->transport, "shm");
+  EXPECT_EQ(parsed->ops, (std::vector<Op>{Op::bandwidth}));
+  EXPECT_TRUE(parsed->rewrite);
+  EXPECT_FALSE(parsed->sizes.empty());
+}
+
 TEST(Options, MistakesAreAnsweredInOneClearLine) {
   const std::string operations = "latency, bandwidth, message-rate or limits";
   const std::vector<std::pair<std::vector<const char*>, std::string>> answers = {
@@ -105,7 +115,7 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"latency", "--ranks", "1"}, "--ranks '1': write an even number from 2 to 1024"},
       {{"latency", "--ranks", "two"}, "--ranks 'two': write an even number from 2 to 1024"},
       {{"latency", "--ranks", "1000000"}, "--ranks '1000000': write an even number from 2 to 1024"},
-      {{"latency", "--transport", "pigeon"}, "there is no transport 'pigeon': write tcp"},
+      {{"latency", "--transport", "pigeon"}, "there is no transport 'pigeon': write tcp or shm"},
       {{"latency", "--sizes", "8,8Q"},
        "--sizes: '8Q' is not a size: write a whole number of bytes, or of K, M or G (8, 64K, 1M)"},
       {{"latency", "--sizes", "8:4"}, "--sizes: '8:4' runs backwards: write the smaller size first"},
@@ -116,7 +126,10 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"latency", "--rounds", "0"}, "--rounds '0': write a whole number from 1 to 100000"},
       {{"latency", "--rounds", "2.5"}, "--rounds '2.5': write a whole number from 1 to 100000"},
       {{"latency", "--round-ms", "-1"}, "--round-ms '-1': write milliseconds from 0.001 to 10000"},
-      {{"latency", "--rewrite"}, "--rewrite belongs to limits"},
+      {{"latency", "--rewrite"}, "--rewrite belongs to shared memory"},
+      {{"latency", "--transport", "shm", "--tls"}, "--tls belongs to tcp"},
+      {{"latency", "--transport", "shm", "--sizes", "2G"},
+       "--sizes: shared memory is measured up to 1G, for each pair shares four times that"},
       {{"latency", "--ops", "latency"}, "--ops belongs to limits"},
       {{"limits", "--transport", "tcp"}, "--transport: limits are those of shared memory, without Parley"},
       {{"limits", "--tls"}, "--tls: limits are those of shared memory, without Parley"},
@@ -124,7 +137,7 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
        "there is no operation 'speed': write latency, bandwidth or message-rate"},
       {{"limits", "--ops", ""}, "there is no operation '': write latency, bandwidth or message-rate"},
       {{"limits", "--sizes", "2G"},
-       "--sizes: limits are measured up to 1G, for each pair shares four times that"},
+       "--sizes: shared memory is measured up to 1G, for each pair shares four times that"},
       {{"latency", "--pin", "--no-pin"}, "--pin and --no-pin exclude each other"},
   };
   for (const auto& [arguments, answer] : answers) EXPECT_EQ(mistake(arguments), answer);
