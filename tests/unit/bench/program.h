@@ -1,11 +1,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,11 +32,6 @@ class RowFile {
 };
 
 // Runs parley-bench to its end, in no launcher's world unless `environment` makes one; its exit code.
-inline int run_bench(const std::string& arguments, const std::string& environment = {}) {
-  const std::string clean = "env -u RANK -u WORLD_SIZE ";
-  const int status =
-      std::system((clean + environment + " " + PARLEY_BENCH_PROGRAM + " " + arguments).c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
+int run_bench(const std::string& arguments, const std::string& environment = {});
 
 }  // namespace parley::bench
