@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -25,7 +26,12 @@ namespace {
 // after twice the time again, up to the reminder's period.
 constexpr std::chrono::nanoseconds first_look = std::chrono::seconds(1);
 
+// Of a store that is slow or gone.
+constexpr auto forgetting_patience = std::chrono::seconds(1);
+
 constexpr const char* roster_key = "roster";
+// The latest round whose keys were removed; it and all before it are over.
+constexpr const char* forgotten_key = "parley/forgotten";
 
 template <typename T>
 void draw(T& number) {
@@ -42,6 +48,13 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t number) {
   return hash ^ (hash >> 31);
 }
 
+// 0 for a text that does not begin with one.
+std::int64_t number_in(const std::string& text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 std::string own_name() {
   return base::concat(base::host_name(), ", pid ", getpid());
 }
@@ -50,8 +63,9 @@ std::string own_name() {
 
 RollCall::RollCall(Store& store, int rank, int world_size, base::Deadline deadline)
     : store_(store), rank_(rank), world_size_(world_size), deadline_(deadline) {
+  const std::int64_t forgotten = number_in(read_text(store, forgotten_key, deadline));
   const auto is_over = [&](std::int64_t round) {
-    return !read_text(store, round_key(round, roster_key), deadline).empty();
+    return round <= forgotten || !read_text(store, round_key(round, roster_key), deadline).empty();
   };
   turn_ = claim_rank(store, rank, world_size, is_over, deadline);
   try {
@@ -110,6 +124,25 @@ void RollCall::publish(const rendezvous::AddressCard& own) {
   store_.set(key(base::concat("card/", rank_)), std::move(writer).bytes(), deadline_.remaining());
   // Those who have read the card before look here.
   if (turn_.again) store_.add(key("renewals"), 1, deadline_.remaining());
+}
+
+void RollCall::forget_older_rounds() noexcept {
+  const std::int64_t round = turn_.round - 2;
+  if (rank_ != 0 || round < 1) return;
+  try {
+    const auto deadline = earliest(deadline_, base::Deadline::after(forgetting_patience));
+    const std::int64_t size = number_in(read_text(store_, round_key(round, "size"), deadline));
+    const std::string roster = read_text(store_, round_key(round, roster_key), deadline);
+    store_.set_string(forgotten_key, std::to_string(round), deadline.remaining());
+    for (const char* name : {"size", "job", "renewals", "refused", roster_key})
+      store_.remove(round_key(round, name), deadline.remaining());
+    for (std::int64_t rank = 0; rank < size; ++rank)
+      for (const std::string& name :
+           {std::string("card/"), "confirmed/" + roster + '/', std::string("left/")})
+        store_.remove(round_key(round, base::concat(name, rank)), deadline.remaining());
+  } catch (const std::exception& error) {
+    PARLEY_LOG(debug, "init", "what round ", round, " left in the store stays there: ", error.what());
+  }
 }
 
 std::vector<std::string> RollCall::keys_of_ranks(std::string_view name) const {

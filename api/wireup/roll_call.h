@@ -23,9 +23,8 @@ namespace parley::wireup {
 //    makes another roster.
 // 2. A rank confirms a roster only with its own card in it, so what all have confirmed is of processes that
 //    have all seen one another's cards.
-// 3. The key "roster" is set once, to the name of a roster that all have confirmed; that is the round's
-// world,
-//    and the round is over. Whoever is not in it takes part in the next round.
+// 3. The key "roster" is set once, to the name of a roster that all have confirmed; that is the world of the
+//    round, which is over. Whoever is not in it takes part in the next round.
 class RollCall {
  public:
   // Takes the rank. Throws InitError when another process has it, or other ranks were started for a world of
@@ -40,6 +39,10 @@ class RollCall {
   // throws InitError with the missing and the present ones, and `advice`, at the deadline.
   std::optional<std::vector<rendezvous::AddressCard>> exchange(const rendezvous::AddressCard& own,
                                                                const std::string& advice = {});
+
+  // Removes what the rounds before the last have left in the store: nobody in this round's world, or in the
+  // one before, asks for it. One rank does it, once the world is made.
+  void forget_older_rounds() noexcept;
 
   // Of this round alone.
   [[nodiscard]] std::string key(std::string_view name) const;

@@ -201,6 +201,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   else
     link_on_demand(*world);
   world->complete = true;
+  roll_call.forget_older_rounds();
   world->engine->locked([&](transport::Messenger& messenger) {
     for (int rank = 0; rank < world->size; ++rank)
       messenger.peer(static_cast<std::uint32_t>(rank)).title = world->name_of(rank);

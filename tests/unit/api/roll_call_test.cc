@@ -69,6 +69,29 @@ TEST(RollCall, EachWorldIsARoundOfItsOwn) {
   }
 }
 
+// However many worlds there were, a rank that comes for the first time finds the present round.
+TEST(RollCall, OldRoundsLeaveNothingButTheirNumber) {
+  const auto store = make_memory_store();
+  std::size_t keys = 0;
+  for (int round = 1; round <= 20; ++round) {
+    auto other = std::async(std::launch::async, [&] { join(*store, 1, 2, "b"); });
+    RollCall first(*store, 0, 2, soon());
+    EXPECT_NE(first.agree_on_job(), socket::JobId{});
+    ASSERT_TRUE(first.exchange(card("a")));
+    other.get();
+    first.forget_older_rounds();
+    if (round == 3) keys = store->key_count();
+    if (round > 3) {
+      EXPECT_EQ(store->key_count(), keys) << round;
+    }
+  }
+  auto third = join_later(*store, 2, 3, "c");
+  auto second = join_later(*store, 1, 3, "b");
+  EXPECT_THAT(join(*store, 0, 3, "a"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(second.get(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(third.get(), ElementsAre("a", "b", "c"));
+}
+
 TEST(RollCall, ARankThatFailedBeforeItsCardComesToTheSameRound) {
   const auto store = make_memory_store();
   auto other = join_later(*store, 0, 2, "a");
