@@ -16,7 +16,7 @@ class Flatness {
   // From now on. Call it when the process has all that it keeps for good.
   void begin();
   // Throws Unexpected when it has grown since begin(). What ends a moment later is waited for.
-  // `growth_bytes`: of resident memory; 32 times as much under sanitizers, which keep what was freed.
+  // `growth_bytes`: of resident memory; under sanitizers, which keep what was freed, 384 MiB more.
   void expect_as_before(std::size_t growth_bytes = std::size_t{8} << 20) const;
   // Prints what it has now beside what it had.
   void report(const char* what) const;
