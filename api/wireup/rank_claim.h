@@ -20,8 +20,8 @@ struct Turn {
 // world has been made; until it is, whoever comes for the rank comes for the same round.
 //
 // A rank that another process has is refused at once: InitError with the facts of both, and a note for those
-// who wait (refusals.h). It is free again when that process has given it up, or is dead and ran in our PID
-// namespace.
+// who wait (note_refusal() in round.h). It is free again when that process has given it up, or is dead and
+// ran in our PID namespace.
 Turn claim_rank(Store& store, int rank, int world_size,
                 const std::function<bool(std::int64_t round)>& is_over, base::Deadline deadline);
 

@@ -42,8 +42,8 @@ class Transport {
   [[nodiscard]] virtual bool unsent() const noexcept = 0;
 
   // Before a sleep, or a look as rare as one: makes sure that the reactor or the doorbell wakes for the next
-  // event, and that the next progress() asks for everything. False: something is
-  // pending already, do not sleep.
+  // event, and that the next progress() asks for everything. False: something is pending already, do not
+  // sleep.
   virtual bool arm() noexcept = 0;
 
   // Closes every link and refuses new ones.
