@@ -129,7 +129,6 @@ void Listener::Impl::pause() {
 }
 
 void Listener::Impl::admit(base::UniqueFd fd) try {
-  tune(fd.get());
   Nonce nonce;
   if (!fill_random(nonce)) return;
   asio::ip::tcp::socket socket(context);

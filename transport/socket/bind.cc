@@ -56,6 +56,7 @@ base::UniqueFd listen_on(const tcp::endpoint& address) {
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   // "::" must not accept IPv4 as well: bound is what was asked for and nothing else.
   if (address.address().is_v6()) setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+  tune(fd.get());
   const auto size = static_cast<socklen_t>(address.size());
   if (::bind(fd.get(), address.data(), size) != 0 || ::listen(fd.get(), SOMAXCONN) != 0) {
     const int error = errno;

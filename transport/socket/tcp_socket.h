@@ -14,7 +14,8 @@ namespace parley::socket {
 [[nodiscard]] base::UniqueFd open_tcp(const asio::ip::tcp& protocol) noexcept;
 [[nodiscard]] base::UniqueFd accept_tcp(int listening) noexcept;
 
-// TCP_NODELAY, and keepalive so that a vanished host is noticed: 10 s idle, then every 2 s.
+// TCP_NODELAY, and keepalive so that a vanished host is noticed: 10 s idle, then every 2 s. What a listening
+// socket accepts inherits both.
 void tune(int socket) noexcept;
 
 // On a connected socket: sent bytes that stay unacknowledged for 10 s end the connection. Left out between
