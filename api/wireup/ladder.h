@@ -17,11 +17,14 @@ class Ladder {
   // A transport, which outlives this object, and the addresses of all ranks in it; an empty one: not there.
   void add(transport::Transport& transport, std::vector<std::string> addresses);
 
+  // A transport that this rank does not have, and why: an obstacle on the way to everybody.
+  void lack(std::string_view transport, std::string_view why);
+
   // Begins to dial a rank, from the top. There is at least one way.
   void dial(transport::PeerId rank, base::Deadline deadline);
   // The way that was being tried is none, for this reason. Whether the next one is being tried now.
   bool try_next(transport::PeerId rank, std::string_view why);
-  // What try_next() was told since the last dial: "no shm: it is on another host".
+  // Why nothing better than the present way was taken: "no shm: it is on another host".
   [[nodiscard]] const std::string& obstacles(transport::PeerId rank) const;
 
   void stop_accepting() noexcept;
@@ -37,10 +40,12 @@ class Ladder {
     std::string obstacles;
   };
 
+  static void note(std::string& obstacles, std::string_view transport, std::string_view why);
   static bool is_offered(const Rung& rung, transport::PeerId rank);
 
   std::vector<Rung> rungs_;
   std::vector<Climb> climbs_;  // by rank
+  std::string lacks_;          // in the words of obstacles()
 };
 
 }  // namespace parley::wireup

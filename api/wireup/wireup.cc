@@ -120,26 +120,24 @@ void require_reachable(const World& world, const StoreOrigin& origin) {
 struct Ways {
   transport::Transport* shm = nullptr;
   transport::Transport* tcp = nullptr;
+  std::string no_shm = {};  // why, where it was chosen
 };
 
-// Null where memory cannot be shared, if there is another way.
-transport::Transport* open_shm(transport::Engine& engine, const transport::shm::Self& self,
-                               bool is_only_way) try {
-  return &engine.add(std::make_unique<transport::ShmTransport>(engine.reactor(), self));
+void open_shm(Ways& ways, transport::Engine& engine, const transport::shm::Self& self, bool is_only_way) try {
+  ways.shm = &engine.add(std::make_unique<transport::ShmTransport>(engine.reactor(), self));
 } catch (const std::system_error& error) {
-  const auto text = base::concat("no memory can be shared between processes: ", error.what());
+  ways.no_shm = base::concat("no memory can be shared between processes: ", error.what());
   if (is_only_way)
-    throw SystemError(base::concat(text, "; PARLEY_TRANSPORTS=", *base::env_string("PARLEY_TRANSPORTS"),
-                                   " allows nothing else"));
-  PARLEY_LOG(info, "shm", text);
-  return nullptr;
+    throw SystemError(base::concat(
+        ways.no_shm, "; PARLEY_TRANSPORTS=", *base::env_string("PARLEY_TRANSPORTS"), " allows nothing else"));
+  PARLEY_LOG(info, "shm", ways.no_shm);
 }
 
 Ways open_ways(World& world, transport::TcpOptions tcp) {
   const TransportChoice choice = chosen_transports();
   Ways ways;
   transport::Engine& engine = *world.engine;
-  if (choice.shm) ways.shm = open_shm(engine, {.number = tcp.self, .job = tcp.credentials.job}, !choice.tcp);
+  if (choice.shm) open_shm(ways, engine, {.number = tcp.self, .job = tcp.credentials.job}, !choice.tcp);
   if (choice.tcp)
     ways.tcp = &engine.add(std::make_unique<transport::TcpTransport>(engine.reactor(), std::move(tcp)));
   return ways;
@@ -153,6 +151,7 @@ void make_ladder(World& world, const Ways& ways) {
     tcp.push_back(socket::with_own_scope(card.tcp_address, own.tcp_address));
   }
   if (ways.shm != nullptr) world.ladder.add(*ways.shm, std::move(shm));
+  if (!ways.no_shm.empty()) world.ladder.lack("shm", ways.no_shm);
   if (ways.tcp != nullptr) world.ladder.add(*ways.tcp, std::move(tcp));
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+
+// What containers change around a process. Each call changes it for the calling process, a child of a test
+// that has one thread, and throws std::system_error where it may not: most need root.
+namespace parley::testing {
+
+// Another user than the one who runs the test.
+void become_another_user();
+// A user namespace in which this process has no name for any user.
+void enter_user_namespace();
+void enter_mount_namespace();
+// A mount namespace in which /dev/shm has room for so many bytes; 0: nothing can be created there.
+void limit_dev_shm(unsigned long bytes);
+// Runs `rest` as a process of a PID namespace, and exits as it does; with 128 + N after signal N.
+[[noreturn]] void run_in_pid_namespace(const std::function<void()>& rest);
+
+}  // namespace parley::testing

@@ -1,0 +1,137 @@
+// Ranks of one host that containers keep apart: every job works, by the best way that is left.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/multiprocess/rungs/elsewhere.h"
+#include "tests/multiprocess/support/ranks.h"
+#include "tests/unit/shm/refuse_calls.h"
+
+namespace parley::testing {
+namespace {
+
+using transport::shm::testing::refuse_calls;
+using transport::shm::testing::refused_memfd;
+using transport::shm::testing::refused_unnamed_file;
+
+const RanksOptions with_shm{.environment = {{"PARLEY_TRANSPORTS", "shm,tcp"}}};
+
+// Both ways, small and large, every byte.
+void exchange(ProcessGroup& world) {
+  const int other = 1 - world.rank();
+  for (const std::size_t bytes : {0UL, 8UL, 5'000UL, 70'000UL, 3'000'000UL}) {
+    const auto content = [&](int from) {
+      std::vector<std::uint8_t> made(bytes);
+      for (std::size_t i = 0; i < bytes; ++i)
+        made[i] = static_cast<std::uint8_t>(i * 7 + i / 251 + static_cast<std::size_t>(from));
+      return made;
+    };
+    std::vector<std::uint8_t> in(bytes);
+    const auto out = content(world.rank());
+    world.sendrecv(out, other, in, other);
+    expect(in == content(other), "content of " + std::to_string(bytes) + " bytes");
+  }
+}
+
+// A job of two in which rank 1 is elsewhere. The link of both is by `transport`.
+void expect_linked(const std::string& transport, const std::string& why,
+                   const std::function<void()>& go_elsewhere,
+                   const std::function<void()>& go_elsewhere_as_rank_0 = {}) {
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        if (rank == 1) go_elsewhere();
+        if (rank == 0 && go_elsewhere_as_rank_0) go_elsewhere_as_rank_0();
+        ProcessGroup world = init();
+        exchange(world);
+        expect_contains(world.describe(), "): " + transport);
+        if (rank == 1) expect_contains(world.describe(), why);
+        world.barrier();
+      },
+      with_shm);
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Rungs, AnotherUserIsLinkedByTcp) {
+  expect_linked("tcp", "no shm: ", become_another_user);
+}
+
+TEST(Rungs, AUserNamespaceSharesMemory) {
+  expect_linked("shm", "", enter_user_namespace);
+}
+
+TEST(Rungs, AMountNamespaceSharesMemory) {
+  expect_linked("shm", "", enter_mount_namespace);
+}
+
+TEST(Rungs, WithoutMemfdThereIsDevShm) {
+  const auto refuse = [] { refuse_calls({refused_memfd(ENOSYS)}); };
+  expect_linked("shm", "", refuse, refuse);
+}
+
+TEST(Rungs, ATinyDevShmDoesNoHarm) {
+  const auto shrink = [] { limit_dev_shm(1UL << 20); };
+  expect_linked("shm", "", shrink, shrink);
+}
+
+TEST(Rungs, WithoutMemfdAndWithoutDevShmThereAreOtherFolders) {
+  const auto refuse = [] {
+    limit_dev_shm(0);
+    refuse_calls({refused_memfd(EPERM)});
+  };
+  expect_linked("shm", "", refuse, refuse);
+}
+
+TEST(Rungs, WhereNoMemoryCanBeHadThereIsTcp) {
+  const auto refuse = [] {
+    refuse_calls({refused_memfd(EPERM), refused_unnamed_file(), transport::shm::testing::refused_new_file()});
+  };
+  expect_linked("tcp", "no shm: no memory can be shared between processes: ", refuse);
+}
+
+void run_in_two_pid_namespaces(const std::function<void(ProcessGroup&)>& rank_main, int expected) {
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        const auto rest = [&] {
+          ProcessGroup world = init();
+          exchange(world);
+          expect_contains(world.describe(), "): shm");
+          world.barrier();
+          rank_main(world);
+        };
+        if (rank == 1) run_in_pid_namespace(rest);
+        rest();
+      },
+      with_shm);
+  EXPECT_EQ(code, expected);
+}
+
+TEST(Rungs, APidNamespaceSharesMemory) {
+  run_in_two_pid_namespaces([](ProcessGroup& world) { world.barrier(); }, 0);
+}
+
+// No pidfd can be had of it; the end of its socket tells.
+TEST(Rungs, ADeathInAnotherPidNamespaceIsSeen) {
+  run_in_two_pid_namespaces(
+      [](ProcessGroup& world) {
+        if (world.rank() == 1) kill(getpid(), SIGKILL);
+        std::signal(SIGTERM, SIG_IGN);  // spawn() ends the survivor as soon as the other is gone
+        const auto error = expect_throws<PeerDiedError>([&] { world.recv<int>(1); });
+        expect_equal(error.details().culprit, 1, "who died");
+      },
+      128 + SIGKILL);
+}
+
+}  // namespace
+}  // namespace parley::testing
