@@ -15,6 +15,10 @@
 namespace parley::rendezvous {
 namespace {
 
+// The host ends a wait at its deadline and says which keys were missing. That answer gets this much longer to
+// arrive before the caller hears only that there was none.
+constexpr std::chrono::nanoseconds answer_grace = std::chrono::seconds(2);
+
 std::string error_text(int error) {
   return std::generic_category().message(error);
 }
@@ -55,10 +59,17 @@ std::uint64_t StoreChannel::next_id() noexcept {
   return last_id_.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-base::Result<Frame> StoreChannel::call(std::uint64_t id, std::span<const std::byte> frame,
-                                       base::Deadline deadline) {
+base::Result<Frame> StoreChannel::call(std::uint64_t id, std::span<const std::byte> frame, Answer answer,
+                                       std::chrono::nanoseconds timeout) {
+  const auto begin = base::Deadline::at(base::Clock::now());
+  const auto due = answer == Answer::at_once ? begin : base::Deadline::after(timeout);
   Call call;
   Lock lock(mutex_);
+  if (silent_since_ && !reading_) {
+    read_once(lock, begin);  // what has come since is not known yet
+    pass_reading_on();
+  }
+  const auto deadline = last_moment(due, timeout);
   calls_.emplace(id, &call);
   if (take_write_turn(lock, deadline)) {
     send(lock, frame, deadline);
@@ -68,7 +79,26 @@ base::Result<Frame> StoreChannel::call(std::uint64_t id, std::span<const std::by
   pass_reading_on();
   if (call.reply) return *std::move(call.reply);
   if (lost_) return base::Failure{base::Code::peer_died, base::concat("lost ", peer_, " (", *lost_, ")")};
-  return base::Failure{base::Code::timed_out, base::concat("no answer from ", peer_)};
+  return no_answer(due);
+}
+
+base::Deadline StoreChannel::last_moment(base::Deadline due, std::chrono::nanoseconds timeout) const {
+  const bool overflows = timeout > std::chrono::nanoseconds::max() - answer_grace;
+  const auto latest = overflows ? base::Deadline::never() : base::Deadline::after(timeout + answer_grace);
+  if (!silent_since_ || latest.is_never()) return latest;
+  const auto waited = base::Clock::now() - *silent_since_;
+  return base::Deadline::at(std::max(due.when(), latest.when() - waited));
+}
+
+base::Failure StoreChannel::no_answer(base::Deadline due) {
+  auto text = base::concat("no answer from ", peer_);
+  if (silent_since_) {
+    const auto silence = std::chrono::floor<std::chrono::seconds>(base::Clock::now() - *silent_since_);
+    text += base::concat(", silent for ", silence.count(), " s");
+  } else if (last_heard_ <= due.when()) {
+    silent_since_ = due.when();
+  }
+  return {base::Code::timed_out, std::move(text)};
 }
 
 // Whether it is our turn; otherwise the deadline passed or the host is lost.
@@ -136,9 +166,11 @@ void StoreChannel::read_once(Lock& lock, base::Deadline deadline) {
   const int error = received < 0 ? errno : 0;
   lock.lock();
   reading_ = false;
-  if (received > 0)
+  if (received > 0) {
+    last_heard_ = base::Clock::now();
+    silent_since_.reset();
     deliver(std::span(input_).first(static_cast<std::size_t>(received)));
-  else if (received == 0)
+  } else if (received == 0)
     lose_locked("its host closed the connection");
   else if (!would_block(error))
     lose_locked(error_text(error));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,10 @@ namespace parley::rendezvous {
 // (3) While a call waits for its reply and nobody reads, some waiting call is being woken to read.
 // (4) The host never stops reading, so a writer makes progress though nobody reads.
 // (5) Once `lost_` is set it stays, and every call, present and future, ends.
+// (6) `silent_since_` is set when a caller has waited in vain and nothing came since its answer was due, to
+// that
+//     time. Whatever comes next ends the silence. While it lasts, the time that it has lasted counts as
+//     waited for each call, so that many calls to a host that is gone cost little more than one.
 //
 // Thread-safety: all methods; destroy when no call is under way.
 class StoreChannel {
@@ -39,12 +44,17 @@ class StoreChannel {
   StoreChannel(const StoreChannel&) = delete;
   StoreChannel& operator=(const StoreChannel&) = delete;
 
+  // Whether the host answers a request as soon as it comes, or may keep it until its timeout.
+  enum class Answer : std::uint8_t { at_once, may_wait };
+
   // A number for the next request.
   std::uint64_t next_id() noexcept;
 
-  // Sends a request frame made with `id` and returns its reply by the deadline. Fails with `timed_out` (the
-  // channel stays usable) or `peer_died`.
-  base::Result<Frame> call(std::uint64_t id, std::span<const std::byte> frame, base::Deadline deadline);
+  // Sends a request frame made with `id` and returns its reply, 2 s after the timeout at the latest. Fails
+  // with `timed_out` (the channel stays usable) or `peer_died`. While the host is silent, a call whose time
+  // is over is still sent, and fails at once; one that may wait fails at its timeout.
+  base::Result<Frame> call(std::uint64_t id, std::span<const std::byte> frame, Answer answer,
+                           std::chrono::nanoseconds timeout);
 
   // Ends all calls, present and future, with this reason.
   void lose(const std::string& reason);
@@ -58,6 +68,8 @@ class StoreChannel {
   enum class Sent { all, nothing, cut_short, broken };
   using Lock = std::unique_lock<std::mutex>;
 
+  [[nodiscard]] base::Deadline last_moment(base::Deadline due, std::chrono::nanoseconds timeout) const;
+  base::Failure no_answer(base::Deadline due);
   bool take_write_turn(Lock& lock, base::Deadline deadline);
   void send(Lock& lock, std::span<const std::byte> frame, base::Deadline deadline);
   Sent send_all(std::span<const std::byte> frame, base::Deadline deadline, int& error);
@@ -77,6 +89,8 @@ class StoreChannel {
   bool writing_ = false;
   bool reading_ = false;
   std::optional<std::string> lost_;
+  base::Clock::time_point last_heard_{};
+  std::optional<base::Clock::time_point> silent_since_;
   std::map<std::uint64_t, Call*> calls_;  // not yet answered or given up
 
   FrameReader reader_;                        // of the reading thread

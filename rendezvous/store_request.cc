@@ -64,6 +64,10 @@ bool changes(Command command) noexcept {
   return false;
 }
 
+bool may_wait(Command command) noexcept {
+  return command == Command::get || command == Command::multi_get || command == Command::wait;
+}
+
 std::optional<std::string> oversize(const Request& request, const TableLimits& limits) {
   constexpr std::size_t length_bytes = 4;  // what the wire adds to each
   if (request.keys.size() > limits.keys)

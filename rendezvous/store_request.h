@@ -74,6 +74,9 @@ bool well_formed(const Request& request) noexcept;
 // Whether the command may change values.
 bool changes(Command command) noexcept;
 
+// Whether the command may wait for keys that are missing; the others are answered at once.
+bool may_wait(Command command) noexcept;
+
 // Why the request is too large, in words; nothing when it is not.
 std::optional<std::string> oversize(const Request& request, const TableLimits& limits);
 

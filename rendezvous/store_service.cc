@@ -112,9 +112,7 @@ Table::WaitId execute(Table& table, const Request& request, base::Deadline deadl
     handler(Table::no_wait, failed(*std::move(text)));
     return Table::no_wait;
   }
-  if (request.command == Command::get || request.command == Command::multi_get ||
-      request.command == Command::wait)
-    return wait(table, request, deadline, std::move(handler));
+  if (may_wait(request.command)) return wait(table, request, deadline, std::move(handler));
   handler(Table::no_wait, answer(table, request));
   return Table::no_wait;
 }

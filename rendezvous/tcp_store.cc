@@ -17,15 +17,6 @@ namespace parley {
 namespace rendezvous {
 namespace {
 
-// The host ends a wait at its deadline and says which keys were missing. That answer gets this much longer to
-// arrive before the caller hears only that there was none.
-constexpr std::chrono::nanoseconds answer_grace = std::chrono::seconds(2);
-
-base::Deadline answer_deadline(std::chrono::nanoseconds timeout) {
-  const bool overflows = timeout > std::chrono::nanoseconds::max() - answer_grace;
-  return overflows ? base::Deadline::never() : base::Deadline::after(timeout + answer_grace);
-}
-
 // A store kept by another process.
 class TcpStore final : public RequestStore {
  public:
@@ -40,9 +31,10 @@ class TcpStore final : public RequestStore {
 
  private:
   base::Result<Reply> call(const Request& request) override {
-    const auto deadline = answer_deadline(request.timeout);
     const std::uint64_t id = channel_.next_id();
-    auto frame = channel_.call(id, encode_request(id, request), deadline);
+    const auto answer =
+        may_wait(request.command) ? StoreChannel::Answer::may_wait : StoreChannel::Answer::at_once;
+    auto frame = channel_.call(id, encode_request(id, request), answer, request.timeout);
     if (!frame) return frame.failure();
     if (auto reply = decode_reply(frame.value(), request)) return *std::move(reply);
     channel_.lose("a reply does not fit its request");

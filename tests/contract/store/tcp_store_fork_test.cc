@@ -162,6 +162,39 @@ TEST(TcpStoreProcesses, AStoppedServerEndsInATimeoutAndNothingIsLost) {
   EXPECT_EQ(store->get_string("key"), "other");
 }
 
+// Whoever leaves a world whose store's host is gone asks several times, and shall not wait each time.
+TEST(TcpStoreProcesses, ManyCallsToAStoppedServerCostLittleMoreThanOne) {
+  constexpr int calls = 20;
+  ServerProcess server;
+  const auto store = connect_tcp_store(options_for(server.port()));
+  store->set_string("key", "value");
+  server.stop();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < calls; ++i) {
+    const auto error = thrown<StoreTimeoutError>([&] { store->add("calls", 1, 500ms); });
+    EXPECT_TRUE(error);
+    if (error && i == calls - 1) {
+      EXPECT_NE(std::string(error->what()).find(", silent for "), std::string::npos) << error->what();
+    }
+  }
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(took, 500ms);
+  EXPECT_LT(took, calls * 500ms) << "each waited";
+  // Whoever waits for a key in a loop has its pace from the timeout.
+  const auto wait_begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(thrown<StoreTimeoutError>([&] { store->get("never", 100ms); }));
+  EXPECT_GE(std::chrono::steady_clock::now() - wait_begin, 100ms);
+
+  server.signal(SIGCONT);
+  // Its time is not over yet; and what was asked in the silence was sent.
+  EXPECT_EQ(store->add("calls", 1), calls + 1);
+  // The server is itself again: the wait is as long as ever, and names the key.
+  const auto error = thrown<StoreTimeoutError>([&] { store->get("never", 10ms); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->details().keys, std::vector{"never"s});
+  EXPECT_EQ(std::string(error->what()).find("no answer"), std::string::npos) << error->what();
+}
+
 TEST(TcpStoreProcesses, AServerObjectInAForkedChildIsHarmless) {
   auto server = std::make_unique<TcpStoreServer>(options_for(0));
   const pid_t child = fork_child([&] {
