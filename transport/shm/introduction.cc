@@ -80,6 +80,7 @@ Status Introduction::step() {
   Status status = Code::again;
   if (state_ == State::connecting) status = connect();
   if (state_ == State::listening) status = listen();
+  if (state_ == State::confirming) return await_confirmation();
   if (status.code() == Code::again && deadline_.expired())
     return fail(Code::timed_out, is_dial_ ? "no answer on its local socket" : "it has not introduced itself");
   return status;
@@ -143,9 +144,23 @@ std::uint8_t Introduction::judge(const Message& message) const noexcept {
   return is_partner && message.to == self_.number ? none : other_process;
 }
 
-Status Introduction::listen() {
+// The last word. Whether it arrives is not for us to see: if the other side is gone, the link ends like any
+// other.
+Status Introduction::confirm() {
   Message message;
-  HandedOver descriptors;
+  message.magic = magic;
+  message.version = version;
+  const Status sent = send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)), {});
+  return sent.ok() ? sent : fail(sent, "the other process has hung up");
+}
+
+Status Introduction::await_confirmation() {
+  Message message;
+  HandedOver none_expected;
+  return receive(message, none_expected);
+}
+
+Status Introduction::receive(Message& message, HandedOver& descriptors) {
   const Status got =
       receive_message(acquaintance_.socket, std::as_writable_bytes(std::span(&message, 1)), descriptors);
   if (got.code() == Code::again) return got;
@@ -153,6 +168,13 @@ Status Introduction::listen() {
   if (message.magic != magic)
     return fail(Code::protocol_violation, "the other side does not speak our protocol");
   if (message.refusal != none) return fail(Code::refused, words_for(message.refusal));
+  return {};
+}
+
+Status Introduction::listen() {
+  Message message;
+  HandedOver descriptors;
+  if (const Status got = receive(message, descriptors); !got.ok()) return got;
   if (!is_dial_) {
     if (const Status status = look_at_partner(); !status.ok()) return status;
     acquaintance_.peer = message.from;
@@ -162,7 +184,10 @@ Status Introduction::listen() {
     return is_dial_ ? Status(Code::refused) : refuse(reason);
   }
   if (const Status status = accept(message, descriptors); !status.ok()) return status;
-  return is_dial_ ? Status() : introduce_ourselves();
+  if (is_dial_) return confirm();
+  if (const Status status = introduce_ourselves(); !status.ok()) return status;
+  state_ = State::confirming;
+  return Code::again;
 }
 
 Status Introduction::accept(const Message& message, HandedOver& descriptors) {

@@ -34,9 +34,11 @@ struct Acquaintance {
   PeerBell bell;
 };
 
-// How two processes of a host come to know each other: each sends one message, with its ring and its bell.
-// The dialler speaks first. The kernel vouches for the user on the other side, who must be ours; number and
-// job are taken on trust, for a user's processes can do anything to each other. Thread-safety: none.
+// How two processes of a host come to know each other: each sends one message, with its ring and its bell,
+// the dialler first; then the dialler confirms. Only its word makes the link: until then it may give up, go
+// on by another way, and nobody has taken it for a peer that died. The kernel vouches for the user on the
+// other side, who must be ours; number and job are taken on trust, for a user's processes can do anything to
+// each other. Thread-safety: none.
 class Introduction {
  public:
   // `own_bell` outlives this object.
@@ -46,10 +48,13 @@ class Introduction {
                              base::Deadline deadline);
 
   // Goes as far as it can without waiting. `again`: not at its end; ok: acquaintance() is complete; else it
-  // has failed, and why() says so in words.
+  // has failed, and why() says so in words. Whoever waits for the dialler's confirmation does so without a
+  // deadline: the dialler, if it lives, has sent it or hangs up, and both may be on their way.
   base::Status step();
 
   [[nodiscard]] bool is_dial() const noexcept { return is_dial_; }
+  // Whether we have answered, and the dialler may take this for a link already.
+  [[nodiscard]] bool has_answered() const noexcept { return state_ == State::confirming; }
   [[nodiscard]] PeerId peer() const noexcept { return acquaintance_.peer; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
   // To wait on; -1 before there is a connection.
@@ -61,6 +66,7 @@ class Introduction {
   enum class State : unsigned char {
     connecting,  // nobody has room for us yet
     listening,   // the other side speaks next
+    confirming,  // we have answered; the dialler has the last word
   };
   struct Message;
 
@@ -71,7 +77,10 @@ class Introduction {
   base::Status look_at_partner();
   base::Status introduce_ourselves();
   base::Status refuse(std::uint8_t reason);
+  base::Status confirm();
   base::Status listen();
+  base::Status await_confirmation();
+  base::Status receive(Message& message, HandedOver& descriptors);
   std::uint8_t judge(const Message& message) const noexcept;
   base::Status accept(const Message& message, HandedOver& descriptors);
   base::Status fail(base::Status status, std::string why);

@@ -155,11 +155,11 @@ std::size_t ShmTransport::take_callers() noexcept {
     }
     if (!caller) return taken;
     ++taken;
-    const auto callers = std::count_if(introductions_.begin(), introductions_.end(),
-                                       [](const Introduction& one) { return !one.is_dial(); });
+    // Whoever has our answer may rely on it, and is no stranger any more.
+    const auto is_stranger = [](const Introduction& one) { return !one.is_dial() && !one.has_answered(); };
+    const auto callers = std::count_if(introductions_.begin(), introductions_.end(), is_stranger);
     if (static_cast<std::size_t>(callers) >= most_callers) {
-      const auto oldest = std::find_if(introductions_.begin(), introductions_.end(),
-                                       [](const Introduction& one) { return !one.is_dial(); });
+      const auto oldest = std::find_if(introductions_.begin(), introductions_.end(), is_stranger);
       unwatch(oldest->descriptor());
       introductions_.erase(oldest);
     }

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,10 +46,12 @@ Outcome introduce(Side& a, Side& b, PeerId wanted) {
   EXPECT_EQ(dial.step().code(), Code::again);
   auto answer = Introduction::answer(b.self, b.bell, listener.accept(), patience());
   outcome.listener = answer.step();
-  outcome.listener_why = answer.why();
-  if (outcome.listener.ok()) outcome.answered = answer.take_acquaintance();
+  EXPECT_FALSE(outcome.listener.ok()) << "the dialler has the last word";
   outcome.dialler = dial.step();
   outcome.dialler_why = dial.why();
+  if (outcome.listener.code() == Code::again) outcome.listener = answer.step();
+  outcome.listener_why = answer.why();
+  if (outcome.listener.ok()) outcome.answered = answer.take_acquaintance();
   if (outcome.dialler.ok()) outcome.dialled = dial.take_acquaintance();
   return outcome;
 }
@@ -108,6 +111,35 @@ TEST(Introduction, SilenceEndsAtTheDeadline) {
   EXPECT_EQ(other.step().code(), Code::timed_out);
 }
 
+// Its deadline passes when the answer is on its way: it goes on by another way, and is no peer that has died.
+TEST(Introduction, ADiallerThatGivesUpBeforeItsLastWordWasNeverAPeer) {
+  Side a(7), b(4);
+  LocalListener listener = LocalListener::open().value();
+  auto dial = std::make_unique<Introduction>(
+      Introduction::dial(a.self, a.bell, 4, listener.name(), Deadline::after(std::chrono::seconds(0))));
+  EXPECT_EQ(dial->step().code(), Code::timed_out);
+  auto answer = Introduction::answer(b.self, b.bell, listener.accept(), patience());
+  EXPECT_EQ(answer.step().code(), Code::again);
+  dial.reset();
+  EXPECT_EQ(answer.step().code(), Code::peer_died);
+  EXPECT_EQ(answer.why(), "the other process has hung up");
+}
+
+// The dialler may have sent it already, and have a link.
+TEST(Introduction, WhoeverHasAnsweredWaitsForTheLastWordWithoutADeadline) {
+  Side a(7), b(4);
+  LocalListener listener = LocalListener::open().value();
+  auto dial = Introduction::dial(a.self, a.bell, 4, listener.name(), patience());
+  EXPECT_EQ(dial.step().code(), Code::again);
+  auto answer =
+      Introduction::answer(b.self, b.bell, listener.accept(), Deadline::after(std::chrono::seconds(0)));
+  EXPECT_EQ(answer.step().code(), Code::again);
+  EXPECT_TRUE(answer.has_answered());
+  EXPECT_EQ(answer.step().code(), Code::again);
+  EXPECT_TRUE(dial.step().ok()) << dial.why();
+  EXPECT_TRUE(answer.step().ok()) << answer.why();
+}
+
 // The message as transport/shm/README.md has it.
 struct Forged {
   std::array<char, 8> magic{'\x89', 'P', 'A', 'R', 'L', 'E', 'Y', 'S'};
@@ -129,7 +161,11 @@ Status answer_to(const Forged& message, const std::vector<int>& descriptors, std
   const UniqueFd forger = connect_locally(listener.name()).value();
   EXPECT_TRUE(send_message(forger, std::as_bytes(std::span(&message, 1)), descriptors).ok());
   auto answer = Introduction::answer(b.self, b.bell, listener.accept(), patience());
-  const Status status = answer.step();
+  Status status = answer.step();
+  if (status.code() == Code::again) {
+    EXPECT_TRUE(send_message(forger, std::as_bytes(std::span(&message, 1)), {}).ok());
+    status = answer.step();
+  }
   why = answer.why();
   return status;
 }
