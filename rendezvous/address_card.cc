@@ -4,7 +4,7 @@
 
 namespace parley::rendezvous {
 namespace {
-constexpr std::uint16_t card_version = 2;
+constexpr std::uint16_t card_version = 3;
 }  // namespace
 
 base::Bytes encode(const AddressCard& card) {
@@ -15,7 +15,9 @@ base::Bytes encode(const AddressCard& card) {
       .put(card.pid)
       .put_string(card.tcp_address)
       .put_string(card.shm_address);
-  writer.put_bytes(std::as_bytes(std::span(card.cores)));
+  writer.put_bytes(std::as_bytes(std::span(card.cores)))
+      .put_string(card.start)
+      .put_string(card.pid_namespace);
   return std::move(writer).bytes();
 }
 
@@ -28,8 +30,10 @@ std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
   const auto tcp_address = reader.get_string();
   const auto shm_address = reader.get_string();
   const auto cores = reader.get_bytes();
+  const auto start = reader.get_string();
+  const auto pid_namespace = reader.get_string();
   if (!reader.finished() || cores->size() % sizeof(std::uint16_t) != 0) return std::nullopt;
-  AddressCard card{*host, *host_id, *pid, *tcp_address, *shm_address, {}};
+  AddressCard card{*host, *host_id, *pid, *tcp_address, *shm_address, {}, *start, *pid_namespace};
   card.cores.resize(cores->size() / sizeof(std::uint16_t));
   if (!card.cores.empty()) std::memcpy(card.cores.data(), cores->data(), cores->size());
   return card;

@@ -18,6 +18,8 @@ struct AddressCard {
   std::string tcp_address;           // of its data listener; opaque here; empty: none
   std::string shm_address = {};      // the same for processes of its host
   std::vector<std::uint16_t> cores;  // it may run on
+  std::string start = {};            // with `pid`, tells it from all processes of its PID namespace
+  std::string pid_namespace = {};    // where `pid` means something
 };
 
 base::Bytes encode(const AddressCard& card);

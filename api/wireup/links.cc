@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/wireup/rank_claim.h"
 #include "transport/base/log.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/inproc_transport.h"
@@ -48,8 +49,17 @@ constexpr std::chrono::milliseconds report_grace{200};
 // Reasons are long, and mostly the same.
 constexpr std::size_t most_reasons = 4;
 
+// Whose failure it is that there is no link to the rank: its own, unless its goodbye named another.
+int culprit_of(const World& world, int rank) {
+  return world.engine->inspect([&](const Messenger& messenger) {
+    return static_cast<int>(messenger.peer(static_cast<std::uint32_t>(rank)).culprit);
+  });
+}
+
 // Why there is no link to the rank.
 std::string reason_of(const World& world, int rank) {
+  if (const int culprit = culprit_of(world, rank); culprit != rank && culprit != world.rank)
+    return "it left because of " + world.name_of(culprit);
   std::string reason = world.engine->inspect([&](const Messenger& messenger) {
     const auto number = static_cast<std::uint32_t>(rank);
     const std::string& unreachable = messenger.unreachable_reason(number);
@@ -73,10 +83,7 @@ std::string reason_of(const World& world, int rank) {
   ErrorDetails details;
   details.rank = world.rank;
   details.peer = missing.front();
-  // Who left because of another one's death names that one.
-  details.culprit = world.engine->inspect([&](const Messenger& messenger) {
-    return static_cast<int>(messenger.peer(static_cast<std::uint32_t>(missing.front())).culprit);
-  });
+  details.culprit = culprit_of(world, missing.front());
   details.operation = "init";
   throw InitError(base::concat("rank ", world.rank, " could not link to all ranks: ", why, " ", names),
                   details);
@@ -95,6 +102,31 @@ void link_to_self(World& world) {
   });
 }
 
+namespace {
+
+// While links are made: after this time there is a look for ranks that come no more, and after twice the time
+// again, up to the reminder's period.
+constexpr std::chrono::nanoseconds first_look = std::chrono::seconds(1);
+
+// Who is met before we fail hears our goodbye; one whose link breaks off in the making would take us for
+// dead.
+constexpr std::chrono::seconds farewell_grace{1};
+
+// What is known to come no more counts as dead from here on; those who are linked to us already hear so when
+// we leave.
+void give_up_absentees(World& world, const std::vector<int>& missing) {
+  const auto store = world.store.get();
+  const auto absentees = find_absentees(store.get(), world.cards, missing);
+  if (absentees.empty()) return;
+  world.engine->locked([&](Messenger& messenger) {
+    messenger.set_other_way(nullptr);
+    for (const auto& [rank, why] : absentees)
+      messenger.on_unreachable(static_cast<transport::PeerId>(rank), base::Code::peer_died, why);
+  });
+}
+
+}  // namespace
+
 void link_to_all(World& world, base::Deadline deadline) {
   transport::Engine& engine = *world.engine;
   engine.locked([&](Messenger& messenger) {
@@ -102,27 +134,37 @@ void link_to_all(World& world, base::Deadline deadline) {
     for (int lower = 0; lower < world.rank; ++lower)
       world.ladder.dial(static_cast<transport::PeerId>(lower), deadline);
   });
-  const auto settled = [&](Messenger& messenger) {
-    bool all_up = true;
-    for (int rank = 0; rank < world.size; ++rank) {
-      const transport::Peer& peer = messenger.peer(static_cast<std::uint32_t>(rank));
-      if (is_lost(peer)) return true;
-      all_up = all_up && !is_expected(peer);
-    }
-    return all_up;
+  const auto some = [&](const Messenger& messenger, bool (*is)(const transport::Peer&) noexcept) {
+    for (int rank = 0; rank < world.size; ++rank)
+      if (is(messenger.peer(static_cast<std::uint32_t>(rank)))) return true;
+    return false;
+  };
+  const auto has_met_all = [&](const Messenger& messenger) { return !some(messenger, is_expected); };
+  const auto settled = [&](const Messenger& messenger) {
+    return has_met_all(messenger) || some(messenger, is_lost);
   };
   // A dial reports at the deadline why it failed, which may be a moment later.
   const auto latest = deadline.is_never() ? deadline : base::Deadline::at(deadline.when() + report_grace);
-  for (;;) {
-    const auto patience = std::min<std::chrono::nanoseconds>(latest.remaining(), reminder_period);
-    if (engine.wait_until(settled, patience)) break;
+  auto next_reminder = base::Deadline::after(reminder_period);
+  auto look = first_look;
+  auto next_look = base::Deadline::after(look);
+  while (!engine.wait_until(settled, earliest(latest, earliest(next_look, next_reminder)).remaining())) {
     const auto missing = ranks_that(engine, world.size, is_expected);
     if (latest.expired()) fail(world, missing, "timed out waiting for");
+    if (next_look.expired()) {
+      give_up_absentees(world, missing);
+      look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period);
+      next_look = base::Deadline::after(look);
+    }
+    if (!next_reminder.expired()) continue;
+    next_reminder = base::Deadline::after(reminder_period);
     for (const int rank : missing)
       PARLEY_LOG(warn, "init", "still waiting for the link to ", world.name_of(rank));
   }
-  if (const auto lost = ranks_that(engine, world.size, is_lost); !lost.empty())
+  if (const auto lost = ranks_that(engine, world.size, is_lost); !lost.empty()) {
+    engine.wait_until(has_met_all, farewell_grace);
     fail(world, lost, "lost or refused by");
+  }
   engine.locked([&](Messenger&) { world.ladder.stop_accepting(); });
 }
 

@@ -1,6 +1,7 @@
 #include "api/wireup/local_world.h"
 
 #include "api/wireup/links.h"
+#include "api/wireup/own_card.h"
 #include "transport/base/host.h"
 #include "transport/fault/fault_transport.h"
 #include "transport/inproc/inproc_transport.h"

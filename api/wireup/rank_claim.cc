@@ -1,68 +1,52 @@
 #include "api/wireup/rank_claim.h"
 
 #include <parley/error.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <exception>
 #include <sstream>
 #include <string>
 
+#include "api/wireup/own_card.h"
 #include "api/wireup/round.h"
-#include "transport/base/host.h"
 #include "transport/base/log.h"
 
 namespace parley::wireup {
 namespace {
 
-// Where our process numbers mean something: a process of another container may have the same number, or none
-// that we can see, on the same host.
-std::string pid_namespace() {
-  struct stat pids {};
-  return stat("/proc/self/ns/pid", &pids) == 0 ? std::to_string(pids.st_ino) : "unknown";
-}
+// Who is asked only to fail sooner is not waited for longer.
+constexpr auto patience = std::chrono::seconds(1);
 
 // Who has a rank. Kept in the store as one line.
 struct Claim {
   std::int64_t round = 0;
   bool is_given_up = false;
   int world_size = 0;
-  std::int64_t pid = 0;
-  std::string start;
-  std::string host_id;
-  std::string pid_namespace;
-  std::string host;
+  rendezvous::AddressCard process;  // without addresses and cores
 
-  [[nodiscard]] bool is_of_here() const {
-    return host_id == base::host_id() && pid_namespace == wireup::pid_namespace();
-  }
-  [[nodiscard]] bool is_ours() const {
-    return pid == getpid() && is_of_here() && start == base::process_start(pid);
-  }
+  [[nodiscard]] bool is_ours() const { return is_same_process(process, own_card()); }
   // Nothing can be known of a process of another host or PID namespace.
-  [[nodiscard]] bool is_gone() const {
-    return is_given_up || (is_of_here() && base::process_start(pid) != start);
-  }
+  [[nodiscard]] bool is_gone() const { return is_given_up || is_dead(process); }
 };
 
 Claim own_claim(std::int64_t round, int world_size) {
-  return {round,           false,           world_size,       getpid(), base::process_start(getpid()),
-          base::host_id(), pid_namespace(), base::host_name()};
+  return {round, false, world_size, own_card()};
 }
 
 std::string encode(const Claim& claim) {
+  const auto& process = claim.process;
   return base::concat(claim.round, ' ', claim.is_given_up ? "free" : "held", ' ', claim.world_size, ' ',
-                      claim.pid, ' ', claim.start, ' ', claim.host_id, ' ', claim.pid_namespace, ' ',
-                      claim.host);
+                      process.pid, ' ', process.start, ' ', process.host_id, ' ', process.pid_namespace, ' ',
+                      process.host);
 }
 
 Claim decode(const std::string& text) {
   std::istringstream fields(text);
   Claim claim;
   std::string state;
-  fields >> claim.round >> state >> claim.world_size >> claim.pid >> claim.start >> claim.host_id >>
-      claim.pid_namespace >> claim.host;
+  auto& process = claim.process;
+  fields >> claim.round >> state >> claim.world_size >> process.pid >> process.start >> process.host_id >>
+      process.pid_namespace >> process.host;
   if (!fields || claim.round < 1) throw InitError("the store holds no valid claim of a rank");
   claim.is_given_up = state == "free";
   return claim;
@@ -77,10 +61,10 @@ std::string key_of(int rank) {
   details.rank = rank;
   details.peer = rank;
   details.operation = "init";
-  details.host = other.host;
-  details.pid = other.pid;
+  details.host = other.process.host;
+  details.pid = other.process.pid;
   const auto named = [](const Claim& claim) {
-    return base::concat(claim.host, ", pid ", claim.pid, ", world of ", claim.world_size);
+    return base::concat(claim.process.host, ", pid ", claim.process.pid, ", world of ", claim.world_size);
   };
   note_refusal(store, other.round, base::concat("another process (", named(own), ") came as rank ", rank));
   throw InitError(base::concat("rank ", rank, " is taken: by another process (", named(other),
@@ -113,6 +97,43 @@ bool is_held(Store& store, int rank, int world_size, base::Deadline deadline) {
   if (text.empty()) return false;
   const Claim holder = decode(text);
   return !holder.is_gone() && holder.world_size == world_size;
+}
+
+namespace {
+
+std::string why_absent(const rendezvous::AddressCard& card, const Claim& claim) {
+  if (!is_same_process(claim.process, card)) return "another process has come for its rank";
+  return claim.is_given_up ? "it has given up its rank" : "";
+}
+
+// Texts of the claims of these ranks; empty when the store does not answer.
+std::vector<Store::Value> read_claims(Store* store, const std::vector<int>& ranks) {
+  if (store == nullptr) return {};
+  std::vector<std::string> keys;
+  for (const int rank : ranks) keys.push_back(key_of(rank));
+  try {
+    return store->multi_get(keys, patience);
+  } catch (const StoreError& error) {
+    PARLEY_LOG(debug, "init", "the store does not tell who has which rank: ", error.what());
+    return {};
+  }
+}
+
+}  // namespace
+
+std::vector<Absentee> find_absentees(Store* store, const std::vector<rendezvous::AddressCard>& cards,
+                                     const std::vector<int>& ranks) {
+  std::vector<Absentee> absentees;
+  for (const int rank : ranks)
+    if (is_dead(cards[static_cast<std::size_t>(rank)])) absentees.push_back({rank, "its process is dead"});
+  if (!absentees.empty()) return absentees;
+  const auto claims = read_claims(store, ranks);
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const std::string text(reinterpret_cast<const char*>(claims[i].data()), claims[i].size());
+    const auto why = why_absent(cards[static_cast<std::size_t>(ranks[i])], decode(text));
+    if (!why.empty()) absentees.push_back({ranks[i], why});
+  }
+  return absentees;
 }
 
 void give_up_rank(Store& store, int rank) noexcept {

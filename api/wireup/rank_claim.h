@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
+#include "rendezvous/address_card.h"
 #include "transport/base/deadline.h"
 
 namespace parley::wireup {
@@ -27,6 +30,18 @@ Turn claim_rank(Store& store, int rank, int world_size,
 
 // Whether a process has the rank in a world of that size, and is not known to be gone.
 bool is_held(Store& store, int rank, int world_size, base::Deadline deadline);
+
+// A rank that those who wait for it wait for in vain.
+struct Absentee {
+  int rank = 0;
+  std::string why;  // "its process is dead"
+};
+
+// Of these ranks of a world whose roster was made, those that are known to come no more: the process of the
+// card is dead, and ran in our PID namespace, or has its rank no more. The store, if there is one, is asked
+// once; what it does not say is not known.
+std::vector<Absentee> find_absentees(Store* store, const std::vector<rendezvous::AddressCard>& cards,
+                                     const std::vector<int>& ranks);
 
 // Gives the rank up, if this process has it and the store answers.
 void give_up_rank(Store& store, int rank) noexcept;

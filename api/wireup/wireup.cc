@@ -8,6 +8,7 @@
 
 #include "api/wireup/link_settings.h"
 #include "api/wireup/links.h"
+#include "api/wireup/own_card.h"
 #include "api/wireup/reachability.h"
 #include "api/wireup/roll_call.h"
 #include "rendezvous/prefix_store.h"

@@ -1,10 +1,7 @@
 #include "api/wireup/world.h"
 
-#include <unistd.h>
-
 #include "api/wireup/last_word.h"
 #include "api/wireup/rank_claim.h"
-#include "transport/base/host.h"
 #include "transport/base/log.h"
 
 namespace parley::wireup {
@@ -30,11 +27,6 @@ std::string World::link_to(int other) const {
     const std::string& obstacles = ladder.obstacles(number);
     return obstacles.empty() ? text : base::concat(text, " (", obstacles, ')');
   });
-}
-
-rendezvous::AddressCard own_card() {
-  return {base::host_name(),   base::host_id(), static_cast<std::int64_t>(getpid()), {}, {},
-          base::usable_cores()};
 }
 
 World::~World() {

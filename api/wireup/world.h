@@ -66,9 +66,6 @@ struct World {
   std::unique_ptr<transport::Engine> engine;
 };
 
-// The card of this process, without an address.
-rendezvous::AddressCard own_card();
-
 // How often those who wait in init() are told whom for.
 inline constexpr auto reminder_period = std::chrono::seconds(10);
 

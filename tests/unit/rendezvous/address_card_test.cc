@@ -5,7 +5,8 @@
 namespace parley::rendezvous {
 namespace {
 
-const AddressCard card{"node-a", "boot/net:4", 4711, "127.0.0.1:4242", "boot/net:4/0af3", {0, 1, 130}};
+const AddressCard card{"node-a",          "boot/net:4", 4711,    "127.0.0.1:4242",
+                       "boot/net:4/0af3", {0, 1, 130},  "90210", "4026531836"};
 
 TEST(AddressCard, ComesBackAsItWas) {
   const auto back = decode_card(encode(card));
@@ -16,6 +17,8 @@ TEST(AddressCard, ComesBackAsItWas) {
   EXPECT_EQ(back->tcp_address, card.tcp_address);
   EXPECT_EQ(back->shm_address, card.shm_address);
   EXPECT_EQ(back->cores, card.cores);
+  EXPECT_EQ(back->start, card.start);
+  EXPECT_EQ(back->pid_namespace, card.pid_namespace);
 }
 
 TEST(AddressCard, TruncatedOrLongerBytesAreNoCard) {

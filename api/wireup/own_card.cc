@@ -1,0 +1,42 @@
+#include "api/wireup/own_card.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "transport/base/host.h"
+
+namespace parley::wireup {
+namespace {
+
+// Where our process numbers mean something: a process of another container may have the same number, or none
+// that we can see, on the same host.
+std::string own_pid_namespace() {
+  struct stat pids {};
+  return stat("/proc/self/ns/pid", &pids) == 0 ? std::to_string(pids.st_ino) : "unknown";
+}
+
+}  // namespace
+
+rendezvous::AddressCard own_card() {
+  rendezvous::AddressCard card;
+  card.host = base::host_name();
+  card.host_id = base::host_id();
+  card.pid = getpid();
+  card.cores = base::usable_cores();
+  card.start = base::process_start(card.pid);
+  card.pid_namespace = own_pid_namespace();
+  return card;
+}
+
+bool is_same_process(const rendezvous::AddressCard& a, const rendezvous::AddressCard& b) {
+  return a.pid == b.pid && a.start == b.start && a.pid_namespace == b.pid_namespace && a.host_id == b.host_id;
+}
+
+bool is_dead(const rendezvous::AddressCard& card) {
+  return card.host_id == base::host_id() && card.pid_namespace == own_pid_namespace() &&
+         card.start != base::process_start(card.pid);
+}
+
+}  // namespace parley::wireup
