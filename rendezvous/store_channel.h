@@ -31,8 +31,7 @@ namespace parley::rendezvous {
 // (4) The host never stops reading, so a writer makes progress though nobody reads.
 // (5) Once `lost_` is set it stays, and every call, present and future, ends.
 // (6) `silent_since_` is set when a caller has waited in vain and nothing came since its answer was due, to
-// that
-//     time. Whatever comes next ends the silence. While it lasts, the time that it has lasted counts as
+//     that time. Whatever comes next ends the silence. While it lasts, the time that it has lasted counts as
 //     waited for each call, so that many calls to a host that is gone cost little more than one.
 //
 // Thread-safety: all methods; destroy when no call is under way.
