@@ -12,15 +12,16 @@
 namespace parley::wireup {
 namespace {
 
-bool* find(TransportChoice& choice, std::string_view name) {
+bool* find(TransportChoice& choice, std::string_view name, bool is_excluded) {
   if (name == "shm") return &choice.shm;
+  if (name == "cma" && is_excluded) return &choice.cma;
   return name == "tcp" ? &choice.tcp : nullptr;
 }
 
 }  // namespace
 
 TransportChoice parse_transports(std::string_view text) {
-  TransportChoice named, excluded;
+  TransportChoice named, excluded{.cma = false};
   const auto fail = [&](std::string_view why) {
     throw UsageError(base::concat("PARLEY_TRANSPORTS=", text, ": ", why));
   };
@@ -28,13 +29,15 @@ TransportChoice parse_transports(std::string_view text) {
     const std::string_view entry = text.substr(begin, text.find(',', begin) - begin);
     begin += entry.size() + 1;
     const bool is_excluded = entry.starts_with('^');
-    bool* place = find(is_excluded ? excluded : named, entry.substr(is_excluded ? 1 : 0));
-    if (place == nullptr) fail(base::concat("'", entry, "' is no transport; there are shm and tcp"));
+    bool* place = find(is_excluded ? excluded : named, entry.substr(is_excluded ? 1 : 0), is_excluded);
+    if (place == nullptr)
+      fail(base::concat("'", entry, "' is no transport; there are shm and tcp, and ^cma"));
     *place = true;
   }
   const bool is_open = !named.shm && !named.tcp;
   const TransportChoice choice{.shm = (is_open || named.shm) && !excluded.shm,
-                               .tcp = (is_open || named.tcp) && !excluded.tcp};
+                               .tcp = (is_open || named.tcp) && !excluded.tcp,
+                               .cma = !excluded.cma};
   if (!choice.shm && !choice.tcp) fail("no transport is left");
   return choice;
 }

@@ -4,15 +4,16 @@
 
 namespace parley::wireup {
 
-// Which transports may link two processes.
+// Which transports may link two processes, and what may move large messages beside the link.
 struct TransportChoice {
   bool shm = false;
   bool tcp = false;
+  bool cma = true;  // cross-memory copies, beside shared memory
 };
 
 // The grammar of PARLEY_TRANSPORTS: names with commas between them, of shm and tcp; these are allowed and no
-// others. A name after ^ is not allowed; with such names only, all others are. Throws UsageError, also when
-// nothing is left.
+// others. A name after ^ is not allowed; with such names only, all others are. ^cma forbids cross-memory
+// copies, which are allowed otherwise. Throws UsageError, also when nothing is left.
 TransportChoice parse_transports(std::string_view text);
 
 // As PARLEY_TRANSPORTS says; tcp when it is not set.

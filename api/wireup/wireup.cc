@@ -138,7 +138,13 @@ Ways open_ways(World& world, transport::TcpOptions tcp) {
   const TransportChoice choice = chosen_transports();
   Ways ways;
   transport::Engine& engine = *world.engine;
-  if (choice.shm) open_shm(ways, engine, {.number = tcp.self, .job = tcp.credentials.job}, !choice.tcp);
+  if (choice.shm) {
+    const transport::shm::Self self{
+        .number = tcp.self,
+        .job = tcp.credentials.job,
+        .cross_memory = choice.cma ? transport::shm::CrossMemory::create() : nullptr};
+    open_shm(ways, engine, self, !choice.tcp);
+  }
   if (choice.tcp)
     ways.tcp = &engine.add(std::make_unique<transport::TcpTransport>(engine.reactor(), std::move(tcp)));
   return ways;

@@ -24,6 +24,7 @@ std::string World::link_to(int other) const {
     if (link == nullptr) return {};
     std::string text(link->transport);
     if (text == "tcp") text += ' ' + cards[number].tcp_address;
+    if (link->mover != nullptr) text += ", " + link->mover->describe();
     const std::string& obstacles = ladder.obstacles(number);
     return obstacles.empty() ? text : base::concat(text, " (", obstacles, ')');
   });

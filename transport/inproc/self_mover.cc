@@ -4,10 +4,10 @@
 
 namespace parley::transport {
 
-RemoteKey SelfMover::expose(base::ConstMemoryRef memory) noexcept {
-  RemoteKey key;
-  std::memcpy(key.bytes.data(), &memory.data, sizeof(memory.data));
-  return key;
+std::optional<Exposure> SelfMover::expose(base::ConstMemoryRef memory) noexcept {
+  Exposure exposure;
+  std::memcpy(exposure.key.bytes.data(), &memory.data, sizeof(memory.data));
+  return exposure;
 }
 
 base::Status SelfMover::pull(const RemoteKey& key, base::MemoryRef into, Completion&) noexcept {

@@ -9,8 +9,11 @@ namespace parley::transport {
 class SelfMover final : public Mover {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "self"; }
-  [[nodiscard]] RemoteKey expose(base::ConstMemoryRef memory) noexcept override;
+  [[nodiscard]] std::string describe() const override { return "self"; }
+  [[nodiscard]] std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept override;
+  bool withdraw(std::uint64_t) noexcept override { return true; }
   base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept override;
+  void stop(Completion&) noexcept override {}  // none is ever in progress
 };
 
 }  // namespace parley::transport

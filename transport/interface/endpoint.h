@@ -8,6 +8,7 @@
 #include "transport/base/memory_ref.h"
 #include "transport/base/status.h"
 #include "transport/interface/completion.h"
+#include "transport/interface/mover.h"
 #include "transport/interface/packet.h"
 
 namespace parley::transport {
@@ -55,6 +56,8 @@ class Endpoint {
   void* user = nullptr;        // the sink's own record of this peer: no look-up per packet
   bool dialled = false;        // this side called connect(); set before on_link()
   std::string_view transport;  // Transport::name(), for people; set before on_link()
+  // Moves large data beside this link, if there is such a thing; set before on_link(), valid as the link is.
+  Mover* mover = nullptr;
 };
 
 }  // namespace parley::transport

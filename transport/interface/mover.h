@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "transport/base/memory_ref.h"
@@ -15,20 +18,34 @@ struct RemoteKey {
   std::array<std::byte, 32> bytes{};
 };
 
+// Memory that a mover lets its peer read, until withdraw().
+struct Exposure {
+  RemoteKey key;
+  std::uint64_t handle = 0;  // for withdraw(); 0: there is nothing to withdraw
+};
+
 // Moves large data by itself, beside the ordered link that announced it.
 // Thread-safety: none; one thread at a time.
 class Mover {
  public:
   virtual ~Mover() = default;
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  // For people: "cma", or why it moves nothing.
+  [[nodiscard]] virtual std::string describe() const = 0;
 
-  // The key under which the peer's mover of the same name finds `memory`, which stays valid and unchanged
-  // until the peer has said that it is done.
-  [[nodiscard]] virtual RemoteKey expose(base::ConstMemoryRef memory) noexcept = 0;
+  // Lets the peer's mover of the same name read `memory`, which stays valid and unchanged until the peer has
+  // said that it is done, or withdraw(). Nothing: this one goes by the link.
+  [[nodiscard]] virtual std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept = 0;
+  // Called exactly once for each handle. True: whatever the peer reads from now on, it throws away. False: it
+  // has read everything, and takes the message for received.
+  virtual bool withdraw(std::uint64_t handle) noexcept = 0;
 
   // Copies into.bytes bytes from the start of the remote memory. `ok`: done now. `in_progress`: `done`
-  // follows from Transport progress. Else it failed and nothing more is touched.
+  // follows from Transport::progress(), unless stop() comes first. `cancelled`: the peer has withdrawn it,
+  // and what was copied is void. Else it failed, nothing more is touched, and the link can bring the data.
   virtual base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept = 0;
+  // Ends a pull that is in progress; `done` is not called and the memory not touched any more.
+  virtual void stop(Completion& done) noexcept = 0;
 };
 
 }  // namespace parley::transport

@@ -195,12 +195,8 @@ void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_
   const std::size_t wanted = request.ending.failed() ? 0 : request.message_bytes;
   // Our own send may have been taken back while its offer was on the way: then there is nothing to pull from.
   const bool stands = peer.number != options_.self || ids_.find(remote_id) != nullptr;
-  if (wanted != 0 && key != nullptr && peer.mover != nullptr && stands) {
-    request.fn = on_pulled;
-    const Status status = peer.mover->pull(*key, {request.data, wanted}, request);
-    if (status.code() != Code::in_progress) pulled(request, status);
-    return;
-  }
+  if (wanted != 0 && key != nullptr && peer.mover != nullptr && stands)
+    return pull(request, peer, *key, wanted);
   grant(request, peer, wanted);
 }
 
@@ -213,16 +209,6 @@ void Messenger::grant(Request& request, Peer& peer, std::size_t bytes) noexcept 
   enqueue(peer, request, Errand::grant);
   if (request.granted_bytes == 0) complete(request, {});
   if (!peer.blocked) drive(peer);
-}
-
-void Messenger::on_pulled(Completion& completion, Status status) noexcept {
-  auto& request = static_cast<Request&>(completion);
-  static_cast<Messenger*>(request.owner)->pulled(request, status);
-}
-
-// The mover has copied everything, which ends the send as well; or it could not, and the data go by the link.
-void Messenger::pulled(Request& request, Status status) noexcept {
-  grant(request, *request.peer, status.ok() ? 0 : request.message_bytes);
 }
 
 void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
@@ -239,6 +225,7 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
     return;
   }
   if (header.message_bytes == 0) return complete(*request, {});
+  (void)end_move(*request);  // by the link, then
   request->state = RequestState::streaming;
   request->remote_id = receive_id;
   request->granted_bytes = std::min<std::size_t>(header.message_bytes, request->message_bytes);
@@ -282,7 +269,7 @@ void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
   dispose(offer);
 }
 
-// Our grant came too late: the receive goes back to its place and waits for another message.
+// Our grant came too late.
 void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept {
   Request* request = ids_.find(header.id);
   if (request == nullptr || request->peer != &peer || request->state != RequestState::moving) return;
@@ -290,17 +277,22 @@ void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept 
   if (base::IntrusiveList<Request, OutboxTag>::is_linked(*request))
     return violate(peer, "an answer to a grant that has not left");
   ids_.remove(std::exchange(request->id, 0));
-  if (request->ending.failed()) return complete(*request, {});
-  request->state = RequestState::posted;
-  request->message_bytes = request->moved_bytes = request->granted_bytes = 0;
+  wait_again(*request);
+}
+
+// The message was taken back: the receive goes back to its place and waits for another one.
+void Messenger::wait_again(Request& request) noexcept {
+  if (request.ending.failed()) return complete(request, {});
+  request.state = RequestState::posted;
+  request.message_bytes = request.moved_bytes = request.granted_bytes = 0;
   // A probed message was received by its handle alone: no other one can take its place.
-  if (request->serial == 0) return complete(*request, Code::cancelled);
-  if (request->pattern.source == any_source) request->peer = nullptr;
-  if (Arrival* arrival = matcher_.repost(*request); arrival != nullptr) {
-    take_arrival(*request, static_cast<Unexpected&>(*arrival));
-  } else if (const Status obstacle = receive_obstacle(request->pattern); obstacle.failed()) {
-    matcher_.unpost(*request);
-    complete(*request, obstacle);
+  if (request.serial == 0) return complete(request, Code::cancelled);
+  if (request.pattern.source == any_source) request.peer = nullptr;
+  if (Arrival* arrival = matcher_.repost(request); arrival != nullptr) {
+    take_arrival(request, static_cast<Unexpected&>(*arrival));
+  } else if (const Status obstacle = receive_obstacle(request.pattern); obstacle.failed()) {
+    matcher_.unpost(request);
+    complete(request, obstacle);
   }
 }
 

@@ -90,6 +90,7 @@ Request* Messenger::new_receive(const ReceiveSpec& spec) noexcept {
 }
 
 void Messenger::complete(Request& request, Status status) noexcept {
+  if (request.mover != nullptr) (void)end_move(request);
   request.status = request.ending.failed() ? request.ending : status;
   request.state = RequestState::done;
   if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
@@ -127,25 +128,31 @@ void Messenger::release(Request& request) noexcept {
 }
 
 bool Messenger::cancel(Request& request, Status reason) noexcept {
-  const bool ended = try_end(request, reason);
+  const auto ended = try_end(request, reason);
   settle();
-  return ended;
+  return ended && ended->failed();
 }
 
-// Ends a request whose buffer is not in use. Sends nothing and frees nothing but this request, so that loops
-// over the live requests may call it; settle() follows.
-bool Messenger::try_end(Request& request, Status reason) noexcept {
+// Ends a request whose buffer is not in use; well if its receiver turns out to have it. Sends nothing and
+// frees nothing but this request, so that loops over the live requests may call it; settle() follows. How it
+// ended; nothing if the buffer is in use.
+std::optional<Status> Messenger::try_end(Request& request, Status reason) noexcept {
   switch (request.state) {
     case RequestState::posted: matcher_.unpost(request); break;
     case RequestState::queued:
-    case RequestState::offered: withdraw(request); break;
+    case RequestState::offered:
+      if (end_move(request))
+        withdraw(request);
+      else
+        reason = {};
+      break;
     case RequestState::leaving:
     case RequestState::streaming:
     case RequestState::moving:
-    case RequestState::done: return false;
+    case RequestState::done: return std::nullopt;
   }
   complete(request, reason);
-  return true;
+  return reason;
 }
 
 // False: out of memory.

@@ -120,6 +120,7 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
   end_dial(peer);
   peer.state = PeerState::up;
   peer.endpoint = &endpoint;
+  if (endpoint.mover != nullptr) peer.mover = endpoint.mover;
   endpoint.user = &peer;
   peer.owes_abort = false;
   // Whoever links later than others has heard of nothing yet.
@@ -187,6 +188,7 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   }
   if (peer->endpoint != &endpoint) return;
   peer->endpoint = nullptr;
+  if (endpoint.mover != nullptr) peer->mover = nullptr;
   set_blocked(*peer, false);
   if (peer->state == PeerState::left)
     reason = peer->reason;

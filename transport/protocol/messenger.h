@@ -98,11 +98,13 @@ class Messenger final : public PacketSink {
   Posted receive(const ReceiveSpec& spec) noexcept;
 
   // From now on large messages to this peer are announced with a key of `mover`, and pulled by its mover of
-  // the same name. Before the first message, at both ends; the mover outlives this object.
+  // the same name, unless its link brings one. Before the first message, at both ends; the mover outlives
+  // this object.
   void set_mover(std::uint32_t number, Mover& mover) noexcept { peers_[number]->mover = &mover; }
 
   // Takes back a posted receive or a send that its receiver has not granted; the request then ends with
-  // `reason`. False: the buffer is in use or the request has ended.
+  // `reason`. False: the buffer is in use, or the request has ended, as it does when its receiver turns out
+  // to have it.
   bool cancel(Request& request, base::Status reason) noexcept;
   // The caller will not touch the request again; it is freed now or when it ends.
   void release(Request& request) noexcept;
@@ -227,8 +229,7 @@ class Messenger final : public PacketSink {
   void take_arrival(Request& request, Unexpected& message) noexcept;
   void accept_offer(Request& request, Peer& peer, std::uint32_t remote_id, const RemoteKey* key) noexcept;
   void grant(Request& request, Peer& peer, std::size_t bytes) noexcept;
-  static void on_pulled(Completion& completion, base::Status status) noexcept;
-  void pulled(Request& request, base::Status status) noexcept;
+  void wait_again(Request& request) noexcept;
   base::Status describe_match(Request& request, Peer& peer, const Envelope& envelope, std::uint8_t type_code,
                               std::size_t message_bytes) const noexcept;
   void owe(Peer& peer, std::size_t payload_bytes) noexcept;
@@ -240,6 +241,13 @@ class Messenger final : public PacketSink {
   void drop(Unexpected& message) noexcept;
   void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;
   static bool stands(const Unexpected& message) noexcept;
+
+  // moving.cc
+  void pull(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
+  static void on_pulled(Completion& completion, base::Status status) noexcept;
+  void pulled(Request& request, base::Status status) noexcept;
+  static std::optional<Exposure> expose(const Peer& peer, Request& request) noexcept;
+  static bool end_move(Request& request) noexcept;
 
   // linking.cc
   void set_dial(Peer& peer, DialState state, Endpoint* endpoint) noexcept;
@@ -268,7 +276,7 @@ class Messenger final : public PacketSink {
   void complete(Request& request, base::Status status) noexcept;
   void finish_errand(Request& request) noexcept;
   void expire(Request& request) noexcept;
-  bool try_end(Request& request, base::Status reason) noexcept;
+  std::optional<base::Status> try_end(Request& request, base::Status reason) noexcept;
   void withdraw(Request& request) noexcept;
   void settle() noexcept;
   void close_link(Peer& peer, Farewell farewell) noexcept;

@@ -200,15 +200,17 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
   header.message_bytes = request.message_bytes;
   header.payload_bytes = eager ? static_cast<std::uint32_t>(request.message_bytes) : 0;
   const std::byte* payload = eager ? request.data : nullptr;
-  RemoteKey key;
-  if (!eager && peer.mover != nullptr) {
-    key = peer.mover->expose({request.data, request.message_bytes});
-    payload = key.bytes.data();
-    header.payload_bytes = static_cast<std::uint32_t>(key.bytes.size());
+  std::optional<Exposure> exposure;
+  if (!eager && peer.mover != nullptr && (exposure = expose(peer, request))) {
+    payload = exposure->key.bytes.data();
+    header.payload_bytes = static_cast<std::uint32_t>(exposure->key.bytes.size());
   }
   Status outcome;
   request.fn = on_payload_read;
-  if (!transmit(peer, header, payload, &request, urgency, outcome)) return false;
+  if (!transmit(peer, header, payload, &request, urgency, outcome)) {
+    (void)end_move(request);
+    return false;
+  }
   request.errand = Errand::none;
   if (eager) peer.credit_units -= credit_units(request.message_bytes);
   if (outcome.code() == Code::in_progress) {

@@ -13,6 +13,7 @@
 
 namespace parley::transport {
 
+class Mover;
 struct Peer;
 struct OutboxTag;
 struct StreamTag;
@@ -64,6 +65,9 @@ struct Request : PostedReceive,
   std::size_t message_bytes = 0;  // of the whole message, once known
   std::size_t moved_bytes = 0;
   std::size_t granted_bytes = 0;
+
+  Mover* mover = nullptr;      // that reads the buffer of an offer, or writes that of a receive
+  std::uint64_t exposure = 0;  // of an offer, to its mover
 
   std::uint32_t id = 0;         // our number on the wire; 0: none given
   std::uint32_t remote_id = 0;  // the peer's request

@@ -39,7 +39,7 @@ std::string words_for(std::uint8_t reason) {
   }
 }
 
-constexpr std::size_t ring_place = 0, bell_page_place = 1, bell_event_place = 2, handed_over = 3;
+constexpr std::size_t ring_place = 0, bell_page_place = 1, bell_event_place = 2, board_place = 3;
 
 }  // namespace
 
@@ -52,6 +52,11 @@ struct Introduction::Message {
   PeerId to = 0;
   socket::JobId job{};
   RingShape shape{};
+  // Cross-memory copies. No address: not wanted, and no board is handed over.
+  CrossRead result = CrossRead::unwanted;  // of our reading the other's word; not known in the first message
+  std::array<std::uint8_t, 3> zero{};
+  std::uint64_t word_address = 0;
+  std::uint64_t word = 0;
 };
 
 Introduction Introduction::dial(const Self& self, const OwnBell& own_bell, PeerId peer, std::string name,
@@ -103,6 +108,7 @@ Status Introduction::look_at_partner() {
     return fail(Code::refused,
                 base::concat("its process is one of user ", partner.value().user, ", ours of ", ::geteuid()));
   acquaintance_.end_of_life = std::move(partner.value().end_of_life);
+  acquaintance_.cross_memory.process = partner.value().process;
   return {};
 }
 
@@ -117,8 +123,22 @@ Status Introduction::introduce_ourselves() {
   message.to = acquaintance_.peer;
   message.job = self_.job;
   message.shape = self_.shape;
-  const std::array<int, handed_over> descriptors{ring.value().fd(), own_bell_->page(), own_bell_->event()};
-  const Status sent = send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)), descriptors);
+  std::array<int, most_handed_over> descriptors{ring.value().fd(), own_bell_->page(), own_bell_->event()};
+  std::size_t count = board_place;
+  CrossMemoryTerms& terms = acquaintance_.cross_memory;
+  if (self_.cross_memory != nullptr) {
+    auto board = Segment::create(board_bytes);
+    if (!board) return fail(board.failure().status, board.failure().message);
+    message.result = terms.we_read;
+    message.word_address = self_.cross_memory->word_address();
+    message.word = self_.cross_memory->word();
+    terms.own = self_.cross_memory;
+    terms.own_board = std::move(board).value();
+    descriptors[count++] = terms.own_board.fd();
+  }
+  const Status sent = send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)),
+                                   std::span(descriptors).first(count));
+  terms.own_board.close_fd();
   // A message this small has room in a socket that has carried none.
   if (!sent.ok())
     return fail(sent.code() == Code::again ? Status(Code::io_error) : sent, "cannot be told of us");
@@ -150,6 +170,7 @@ Status Introduction::confirm() {
   Message message;
   message.magic = magic;
   message.version = version;
+  message.result = acquaintance_.cross_memory.we_read;
   const Status sent = send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)), {});
   return sent.ok() ? sent : fail(sent, "the other process has hung up");
 }
@@ -157,7 +178,16 @@ Status Introduction::confirm() {
 Status Introduction::await_confirmation() {
   Message message;
   HandedOver none_expected;
-  return receive(message, none_expected);
+  const Status got = receive(message, none_expected);
+  if (got.ok()) learn_result(message);
+  return got;
+}
+
+// Whether the other side can read our memory.
+void Introduction::learn_result(const Message& message) noexcept {
+  CrossMemoryTerms& terms = acquaintance_.cross_memory;
+  const bool both_want = terms.own_board.data() != nullptr && terms.peer_board.data() != nullptr;
+  if (both_want) terms.peer_reads = message.result;
 }
 
 Status Introduction::receive(Message& message, HandedOver& descriptors) {
@@ -202,6 +232,14 @@ Status Introduction::accept(const Message& message, HandedOver& descriptors) {
   acquaintance_.in = std::move(ring).value();
   acquaintance_.in_shape = message.shape;
   acquaintance_.bell = std::move(bell).value();
+  if (message.word_address == 0 || self_.cross_memory == nullptr) return {};
+  auto board = Segment::attach(std::move(descriptors[board_place]), board_bytes);
+  if (!board) return fail(board.failure().status, board.failure().message);
+  CrossMemoryTerms& terms = acquaintance_.cross_memory;
+  terms.peer_board = std::move(board).value();
+  terms.peer_board.close_fd();
+  terms.we_read = try_cross_read(self_.cross_memory->read, terms.process, message.word_address, message.word);
+  if (is_dial_) learn_result(message);
   return {};
 }
 

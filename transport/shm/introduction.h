@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "transport/base/deadline.h"
 #include "transport/interface/sink.h"
 #include "transport/shm/bell.h"
+#include "transport/shm/cross_memory_mover.h"
 #include "transport/shm/local_socket.h"
 #include "transport/shm/ring_layout.h"
 #include "transport/shm/segment.h"
@@ -20,6 +22,8 @@ struct Self {
   PeerId number = 0;
   socket::JobId job{};
   RingShape shape = default_ring;  // of the rings that it writes
+  // To read from others and be read; null: neither. With one on both sides, each tries in the introduction.
+  std::shared_ptr<const CrossMemory> cross_memory = nullptr;
 };
 
 // All that a link needs, once two processes have introduced themselves.
@@ -32,6 +36,7 @@ struct Acquaintance {
   RingShape out_shape;
   RingShape in_shape;
   PeerBell bell;
+  CrossMemoryTerms cross_memory;
 };
 
 // How two processes of a host come to know each other: each sends one message, with its ring and its bell,
@@ -81,6 +86,7 @@ class Introduction {
   base::Status listen();
   base::Status await_confirmation();
   base::Status receive(Message& message, HandedOver& descriptors);
+  void learn_result(const Message& message) noexcept;
   std::uint8_t judge(const Message& message) const noexcept;
   base::Status accept(const Message& message, HandedOver& descriptors);
   base::Status fail(base::Status status, std::string why);

@@ -106,6 +106,7 @@ std::size_t ShmTransport::progress(Endpoint* awaited) noexcept {
     events += use_room();
     events += reap_ended();
   }
+  if (!pulling_.empty()) events += pull_a_piece();
   return events;
 }
 
@@ -197,15 +198,21 @@ void ShmTransport::admit(Introduction introduction) noexcept {
     if (dialled) sink_->on_unreachable(peer, status, why);
   };
   try {
-    auto link = std::make_unique<ShmLink>(introduction.take_acquaintance(), *sink_, needy_);
+    shm::Acquaintance acquaintance = introduction.take_acquaintance();
+    auto mover =
+        std::make_unique<CrossMemoryMover>(std::move(acquaintance.cross_memory), acquaintance.socket.get(),
+                                           acquaintance.end_of_life.get(), pulling_);
+    auto link = std::make_unique<ShmLink>(std::move(acquaintance), *sink_, needy_);
     link->dialled = dialled;
     link->transport = name();
+    link->mover = mover.get();
     const bool is_watched = watch(link->socket().get(), link.get()) &&
                             (!link->end_of_life() || watch(link->end_of_life().get(), link.get()));
     if (!is_watched) {
       unwatch(*link);
       return turn_down({Code::exhausted, errno}, "epoll_ctl failed");
     }
+    movers_.push_back(std::move(mover));
     links_.push_back(std::move(link));
   } catch (const std::bad_alloc&) {
     return turn_down(Code::exhausted, "out of memory for a link");
@@ -238,6 +245,14 @@ std::size_t ShmTransport::use_room() noexcept {
   return events;
 }
 
+// One for each pass, so that everybody else has his turn between two pieces; those that pull take turns, too.
+std::size_t ShmTransport::pull_a_piece() noexcept {
+  CrossMemoryMover& next = *pulling_.pop_front();
+  pulling_.push_back(next);
+  next.pull_a_piece();
+  return 1;
+}
+
 std::size_t ShmTransport::reap_ended() noexcept {
   std::size_t events = 0;
   for (std::size_t i = links_.size(); i-- > 0;) {
@@ -250,6 +265,7 @@ std::size_t ShmTransport::reap_ended() noexcept {
     link->abandon();
     ++events;
     sink_->on_closed(*link, link->reason());
+    std::erase_if(movers_, [&](const auto& mover) { return mover.get() == link->mover; });
   }
   return events;
 }
@@ -277,7 +293,7 @@ void ShmTransport::unwatch(const ShmLink& link) noexcept {
 bool ShmTransport::arm() noexcept {
   armed_ = true;
   bell_->announce();
-  if (!failures_.empty()) return false;
+  if (!failures_.empty() || !pulling_.empty()) return false;
   for (const auto& link : links_)
     if (link->has_next() || link->peer_has_ended()) return false;
   for (ShmLink* link = needy_.front(); link != nullptr; link = needy_.next(*link))

@@ -9,6 +9,7 @@
 #include "transport/base/unique_fd.h"
 #include "transport/interface/transport.h"
 #include "transport/shm/bell.h"
+#include "transport/shm/cross_memory_mover.h"
 #include "transport/shm/introduction.h"
 #include "transport/shm/local_socket.h"
 #include "transport/shm/shm_link.h"
@@ -52,6 +53,7 @@ class ShmTransport final : public Transport {
   void give_up(shm::Introduction& introduction, base::Status status) noexcept;
   std::size_t tell_failures() noexcept;
   std::size_t use_room() noexcept;
+  std::size_t pull_a_piece() noexcept;
   std::size_t reap_ended() noexcept;
   bool watch(int descriptor, ShmLink* link) noexcept;
   void unwatch(int descriptor) noexcept;
@@ -70,9 +72,11 @@ class ShmTransport final : public Transport {
   std::vector<shm::Introduction> introductions_;
   std::vector<Failed> failures_;  // to be told
   std::vector<std::unique_ptr<ShmLink>> links_;
-  ShmLink::NeedyList needy_;          // links that wait for room, or have ended
-  Endpoint* last_awaited_ = nullptr;  // known to be ours
-  std::size_t first_ = 0;             // where the next look at all links begins
+  ShmLink::NeedyList needy_;                               // links that wait for room, or have ended
+  CrossMemoryMover::PullingList pulling_;                  // those that have something to read
+  std::vector<std::unique_ptr<CrossMemoryMover>> movers_;  // one for each link, in any order
+  Endpoint* last_awaited_ = nullptr;                       // known to be ours
+  std::size_t first_ = 0;                                  // where the next look at all links begins
   std::size_t pass_ = 0;
 };
 

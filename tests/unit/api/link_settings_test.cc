@@ -10,7 +10,7 @@ namespace {
 
 std::string allowed_by(std::string_view text) {
   const TransportChoice choice = parse_transports(text);
-  return std::string(choice.shm ? "shm " : "") + (choice.tcp ? "tcp" : "");
+  return std::string(choice.shm ? "shm " : "") + (choice.tcp ? "tcp" : "") + (choice.cma ? "" : " ^cma");
 }
 
 TEST(TransportChoice, FollowsItsGrammar) {
@@ -22,10 +22,13 @@ TEST(TransportChoice, FollowsItsGrammar) {
   EXPECT_EQ(allowed_by("^tcp"), "shm ");
   EXPECT_EQ(allowed_by("shm,tcp,^shm"), "tcp");
   EXPECT_EQ(allowed_by(""), "shm tcp");
+  EXPECT_EQ(allowed_by("shm,^cma"), "shm  ^cma");
+  EXPECT_EQ(allowed_by("^cma"), "shm tcp ^cma");
+  EXPECT_EQ(allowed_by("tcp,^cma"), "tcp ^cma");
 }
 
 TEST(TransportChoice, SaysWhatItDoesNotUnderstand) {
-  for (const char* text : {"udp", "shm,", ",shm", "SHM", "^", "shm tcp", "^udp"}) {
+  for (const char* text : {"udp", "shm,", ",shm", "SHM", "^", "shm tcp", "^udp", "cma", "shm,cma"}) {
     try {
       parse_transports(text);
       ADD_FAILURE() << text << " was accepted";

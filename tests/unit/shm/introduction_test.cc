@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -37,6 +38,14 @@ struct Outcome {
   std::string dialler_why, listener_why;
   Acquaintance dialled, answered;
 };
+
+Status read_nothing(pid_t, std::uint64_t, base::MemoryRef) noexcept {
+  return {Code::io_error, EPERM};
+}
+Status read_something_else(pid_t, std::uint64_t, base::MemoryRef into) noexcept {
+  std::memset(into.data, 0, into.bytes);
+  return {};
+}
 
 // Lets both go on until neither can.
 Outcome introduce(Side& a, Side& b, PeerId wanted) {
@@ -111,6 +120,40 @@ TEST(Introduction, SilenceEndsAtTheDeadline) {
   EXPECT_EQ(other.step().code(), Code::timed_out);
 }
 
+struct Results {
+  CrossRead a_reads, b_reads;        // as they have found out
+  CrossRead b_was_told, a_was_told;  // of the other's result
+};
+Results read_each_other(std::shared_ptr<const CrossMemory> a_reads,
+                        std::shared_ptr<const CrossMemory> b_reads) {
+  Side a(7), b(4);
+  a.self.cross_memory = std::move(a_reads);
+  b.self.cross_memory = std::move(b_reads);
+  const Outcome met = introduce(a, b, 4);
+  EXPECT_TRUE(met.dialler.ok() && met.listener.ok()) << met.dialler_why << met.listener_why;
+  const auto& dialled = met.dialled.cross_memory;
+  const auto& answered = met.answered.cross_memory;
+  return {dialled.we_read, answered.we_read, answered.peer_reads, dialled.peer_reads};
+}
+
+TEST(Introduction, BothSidesTryToReadTheOtherAndAreToldWhatCameOfIt) {
+  const auto works = CrossMemory::create(), refused = CrossMemory::create(read_nothing),
+             wrong = CrossMemory::create(read_something_else);
+  const auto expect = [](const Results& results, CrossRead a, CrossRead b) {
+    EXPECT_EQ(results.a_reads, a);
+    EXPECT_EQ(results.b_was_told, a);
+    EXPECT_EQ(results.b_reads, b);
+    EXPECT_EQ(results.a_was_told, b);
+  };
+  expect(read_each_other(works, works), CrossRead::works, CrossRead::works);
+  expect(read_each_other(refused, works), CrossRead::not_allowed, CrossRead::works);
+  expect(read_each_other(works, refused), CrossRead::works, CrossRead::not_allowed);
+  expect(read_each_other(wrong, refused), CrossRead::fails, CrossRead::not_allowed);
+  expect(read_each_other(works, nullptr), CrossRead::unwanted, CrossRead::unwanted);
+  expect(read_each_other(nullptr, works), CrossRead::unwanted, CrossRead::unwanted);
+  expect(read_each_other(nullptr, nullptr), CrossRead::unwanted, CrossRead::unwanted);
+}
+
 // Its deadline passes when the answer is on its way: it goes on by another way, and is no peer that has died.
 TEST(Introduction, ADiallerThatGivesUpBeforeItsLastWordWasNeverAPeer) {
   Side a(7), b(4);
@@ -151,12 +194,18 @@ struct Forged {
   std::array<std::uint8_t, 16> job{1};
   std::uint32_t cells = 64;
   std::uint32_t payload_bytes = 4096;
+  std::uint8_t result = 1;
+  std::array<std::uint8_t, 3> zero{};
+  std::uint64_t word_address = 0;
+  std::uint64_t word = 0;
 };
-static_assert(sizeof(Forged) == 44);
+static_assert(sizeof(Forged) == 64);
 
 // What comes of it at process 4.
-Status answer_to(const Forged& message, const std::vector<int>& descriptors, std::string& why) {
+Status answer_to(const Forged& message, const std::vector<int>& descriptors, std::string& why,
+                 std::shared_ptr<const CrossMemory> cross_memory = nullptr) {
   Side b(4);
+  b.self.cross_memory = std::move(cross_memory);
   LocalListener listener = LocalListener::open().value();
   const UniqueFd forger = connect_locally(listener.name()).value();
   EXPECT_TRUE(send_message(forger, std::as_bytes(std::span(&message, 1)), descriptors).ok());
@@ -207,6 +256,19 @@ TEST_F(ForgedIntroduction, ARingThatIsTooShortIsRefused) {
   Forged message;
   message.payload_bytes = 1U << 20;
   EXPECT_TRUE(answer_to(message, descriptors_, why_).failed());
+}
+
+TEST_F(ForgedIntroduction, CrossMemoryNeedsABoardOfOffers) {
+  Forged message;
+  message.word_address = 4096;
+  const auto cross_memory = CrossMemory::create();
+  EXPECT_TRUE(answer_to(message, descriptors_, why_, cross_memory).failed());
+  descriptors_.push_back(bell_.event());
+  EXPECT_TRUE(answer_to(message, descriptors_, why_, cross_memory).failed());
+  const Segment board = Segment::create(board_bytes).value();
+  descriptors_.back() = board.fd();
+  EXPECT_TRUE(answer_to(message, descriptors_, why_, cross_memory).ok()) << why_;
+  EXPECT_TRUE(answer_to(message, descriptors_, why_).ok()) << "who does not want it does not look";
 }
 
 TEST_F(ForgedIntroduction, MissingOrWrongDescriptorsAreRefused) {

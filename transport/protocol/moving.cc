@@ -1,0 +1,56 @@
+// What Messenger leaves to movers: offers with a key, and pulls.
+//
+// A request that a mover works for has `mover` set. Whichever way it ends, complete() ends the mover's work
+// first: a receive's buffer is not written any more then, and what is read of a send's is thrown away by its
+// reader.
+#include <utility>
+
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+
+// Nothing: this message goes by the link.
+std::optional<Exposure> Messenger::expose(const Peer& peer, Request& request) noexcept {
+  auto exposure = peer.mover->expose({request.data, request.message_bytes});
+  if (exposure && exposure->handle != 0) {
+    request.mover = peer.mover;
+    request.exposure = exposure->handle;
+  }
+  return exposure;
+}
+
+// False: the peer has the message.
+bool Messenger::end_move(Request& request) noexcept {
+  Mover* mover = std::exchange(request.mover, nullptr);
+  if (mover == nullptr) return true;
+  if (request.kind == RequestKind::send) return mover->withdraw(std::exchange(request.exposure, 0));
+  mover->stop(request);
+  return true;
+}
+
+void Messenger::pull(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept {
+  request.fn = on_pulled;
+  const Status status = peer.mover->pull(key, {request.data, bytes}, request);
+  if (status.code() == Code::in_progress)
+    request.mover = peer.mover;
+  else
+    pulled(request, status);
+}
+
+void Messenger::on_pulled(Completion& completion, Status status) noexcept {
+  auto& request = static_cast<Request&>(completion);
+  request.mover = nullptr;
+  static_cast<Messenger*>(request.owner)->pulled(request, status);
+}
+
+// The mover has copied everything, which ends the send as well; or the sender has taken it back; or it could
+// not be copied, and the data go by the link.
+void Messenger::pulled(Request& request, Status status) noexcept {
+  if (status.code() == Code::cancelled) return wait_again(request);
+  grant(request, *request.peer, status.ok() ? 0 : request.message_bytes);
+}
+
+}  // namespace parley::transport

@@ -1,0 +1,57 @@
+#include "transport/shm/cross_memory.h"
+
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <span>
+
+#include "transport/socket/random.h"
+
+namespace parley::transport::shm {
+
+using base::Code;
+using base::Status;
+
+Status read_process_memory(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
+  while (into.bytes != 0) {
+    const iovec local{into.data, into.bytes};
+    const iovec remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), into.bytes};
+    const ssize_t got = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return {Code::io_error, got < 0 ? errno : EFAULT};
+    // Less than asked for: what follows cannot be read, or is there next time.
+    const auto bytes = static_cast<std::size_t>(got);
+    address += bytes;
+    into.data += bytes;
+    into.bytes -= bytes;
+  }
+  return {};
+}
+
+std::shared_ptr<const CrossMemory> CrossMemory::create(ReadMemory read) {
+  std::uint64_t word = 0;
+  if (!socket::fill_random(std::as_writable_bytes(std::span(&word, 1)))) return nullptr;
+  return std::make_shared<const CrossMemory>(read, word | 1);
+}
+
+CrossRead try_cross_read(ReadMemory read, pid_t process, std::uint64_t word_address,
+                         std::uint64_t word) noexcept {
+  if (process <= 0) return CrossRead::not_seen;
+  std::uint64_t seen = 0;
+  const Status status = read(process, word_address, {reinterpret_cast<std::byte*>(&seen), sizeof(seen)});
+  if (status.ok()) return seen == word ? CrossRead::works : CrossRead::fails;
+  return status.native() == EPERM ? CrossRead::not_allowed : CrossRead::fails;
+}
+
+std::string why_not(CrossRead result) {
+  switch (result) {
+    case CrossRead::works: return {};
+    case CrossRead::unwanted: return "PARLEY_TRANSPORTS forbids it";
+    case CrossRead::not_allowed: return "not permitted";
+    case CrossRead::not_seen: return "another pid namespace";
+    case CrossRead::fails: break;
+  }
+  return "process_vm_readv fails";
+}
+
+}  // namespace parley::transport::shm
