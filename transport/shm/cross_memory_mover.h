@@ -47,6 +47,7 @@ class CrossMemoryMover final : public Mover, public base::ListHook<PullingTag> {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "cma"; }
   [[nodiscard]] std::string describe() const override;
+  [[nodiscard]] std::size_t worthwhile_beyond_bytes() const noexcept override;
   std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept override;
   bool withdraw(std::uint64_t handle) noexcept override;
   base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept override;

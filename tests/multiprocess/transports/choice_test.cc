@@ -79,7 +79,8 @@ TEST(TransportsOfAJob, ASlipIsRefused) {
       1,
       [](int, int) {
         const auto error = expect_throws<UsageError>([] { init("tcp://127.0.0.1:1?rank=0&world_size=2"); });
-        expect_contains(error.what(), "PARLEY_TRANSPORTS=shn: 'shn' is no transport; there are shm and tcp, and ^cma");
+        expect_contains(error.what(),
+                        "PARLEY_TRANSPORTS=shn: 'shn' is no transport; there are shm and tcp, and ^cma");
       },
       {.environment = {{"PARLEY_TRANSPORTS", "shn"}}});
   EXPECT_EQ(code, 0);
