@@ -14,21 +14,17 @@
 //  1. The sender alone allots words. A word that it allots gets a generation that it never had, and the state
 //     `offered`; the offer travels by the link after that.
 //  2. There are two ways out of `offered`, both by compare-and-swap: to `taken` by the receiver, after its
-//  last
-//     read of the buffer, and to `cancelled` by the sender, before its caller may change the buffer. One of
-//     the two happens, never both.
+//     last read of the buffer, and to `cancelled` by the sender, before its caller may change the buffer. One
+//     of the two happens, never both.
 //  3. The receiver hands out what it has read only if it has moved the word to `taken`. So all of it was read
 //     before `cancelled`, and no byte was changed. What it has read otherwise is thrown away.
 //  4. A send whose offer was taken is sent, whatever its own end wanted: whoever takes an offer back and
-//  finds it
-//     taken learns that the receiver has everything.
+//     finds it taken learns that the receiver has everything.
 //  5. A word is allotted again only when it is out of `offered`. An old offer's generation is not found there
-//  any
-//     more, which its receiver takes for `cancelled`.
+//     any more, which its receiver takes for `cancelled`.
 //  6. Nobody waits: a sender that dies or is stopped holds up nobody, nor does a receiver.
 //  7. The peer is of our user and may write anything there. Then a send ends too early or too late; no memory
-//  is
-//     touched because of it.
+//     is touched because of it.
 namespace parley::transport::shm {
 
 // One offer as both sides name it; travels in the key.
