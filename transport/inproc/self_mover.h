@@ -14,6 +14,7 @@ class SelfMover final : public Mover {
   [[nodiscard]] std::size_t worthwhile_beyond_bytes() const noexcept override { return SIZE_MAX; }
   [[nodiscard]] std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept override;
   bool withdraw(std::uint64_t) noexcept override { return true; }
+  void note_pulled(std::uint64_t) noexcept override {}
   base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept override;
   void stop(Completion&) noexcept override {}  // none is ever in progress
 };

@@ -13,15 +13,16 @@
 
 namespace parley::transport {
 
-// Describes memory of one process to a mover in another; travels as the payload of an offer.
+// Describes memory of one process to a mover in another; travels as the payload of an offer. Short enough for
+// one cell of a shared-memory ring.
 struct RemoteKey {
-  std::array<std::byte, 32> bytes{};
+  std::array<std::byte, 24> bytes{};
 };
 
-// Memory that a mover lets its peer read, until withdraw().
+// Memory that a mover lets its peer read.
 struct Exposure {
   RemoteKey key;
-  std::uint64_t handle = 0;  // for withdraw(); 0: there is nothing to withdraw
+  std::uint64_t handle = 0;  // for withdraw() or note_pulled(); 0: neither is wanted
 };
 
 // Moves large data by itself, beside the ordered link that announced it.
@@ -40,9 +41,12 @@ class Mover {
   // Lets the peer's mover of the same name read `memory`, which stays valid and unchanged until the peer has
   // said that it is done, or withdraw(). Nothing: this one goes by the link.
   [[nodiscard]] virtual std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept = 0;
-  // Called exactly once for each handle. True: whatever the peer reads from now on, it throws away. False: it
+  // Exactly one of these two is called, once, for each handle.
+  // True: whatever the peer reads from now on, it throws away. False: it
   // has read everything, and takes the message for received.
   virtual bool withdraw(std::uint64_t handle) noexcept = 0;
+  // The peer has said that it has read everything.
+  virtual void note_pulled(std::uint64_t handle) noexcept = 0;
 
   // Copies into.bytes bytes from the start of the remote memory. `ok`: done now. `in_progress`: `done`
   // follows from Transport::progress(), unless stop() comes first. `cancelled`: the peer has withdrawn it,

@@ -19,7 +19,7 @@ enum class PacketKind : std::uint8_t {
   // `revoke`.
 
   // "Send what you offered." id: request of the offer; tag: the receive's request; message_bytes: how many
-  // bytes are wanted, 0 when the receive has ended without them.
+  // bytes are wanted. 0 when the receive has ended without them; tag is then 1 if a mover has brought them.
   grant = 3,
   // A piece of a granted message. id: the receive's request; tag: offset of the piece in bytes.
   data = 4,

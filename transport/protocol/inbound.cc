@@ -224,7 +224,10 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
     if (!peer.blocked) drive(peer);
     return;
   }
-  if (header.message_bytes == 0) return complete(*request, {});
+  if (header.message_bytes == 0) {
+    if (header.tag == 1) note_pulled(*request);
+    return complete(*request, {});
+  }
   (void)end_move(*request);  // by the link, then
   request->state = RequestState::streaming;
   request->remote_id = receive_id;

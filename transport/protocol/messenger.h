@@ -248,6 +248,7 @@ class Messenger final : public PacketSink {
   static void on_pulled(Completion& completion, base::Status status) noexcept;
   void pulled(Request& request, base::Status status) noexcept;
   static std::optional<Exposure> expose(const Peer& peer, Request& request) noexcept;
+  static void note_pulled(Request& request) noexcept;
   static bool end_move(Request& request) noexcept;
 
   // linking.cc

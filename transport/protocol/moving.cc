@@ -22,6 +22,12 @@ std::optional<Exposure> Messenger::expose(const Peer& peer, Request& request) no
   return exposure;
 }
 
+// The peer has told that it has pulled the message.
+void Messenger::note_pulled(Request& request) noexcept {
+  if (Mover* mover = std::exchange(request.mover, nullptr); mover != nullptr)
+    mover->note_pulled(std::exchange(request.exposure, 0));
+}
+
 // False: the peer has the message.
 bool Messenger::end_move(Request& request) noexcept {
   Mover* mover = std::exchange(request.mover, nullptr);
@@ -50,7 +56,8 @@ void Messenger::on_pulled(Completion& completion, Status status) noexcept {
 // not be copied, and the data go by the link.
 void Messenger::pulled(Request& request, Status status) noexcept {
   if (status.code() == Code::cancelled) return wait_again(request);
-  grant(request, *request.peer, status.ok() ? 0 : request.message_bytes);
+  request.pulled = status.ok();
+  grant(request, *request.peer, request.pulled ? 0 : request.message_bytes);
 }
 
 }  // namespace parley::transport

@@ -181,7 +181,7 @@ bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
   }
   PacketHeader header{.kind = PacketKind::grant};
   header.id = request.remote_id;
-  header.tag = request.id;
+  header.tag = request.granted_bytes != 0 ? request.id : request.pulled ? 1 : 0;
   header.message_bytes = request.granted_bytes;
   Status outcome;
   if (!transmit(peer, header, nullptr, nullptr, Urgency::now, outcome)) return false;

@@ -51,6 +51,7 @@ struct Request : PostedReceive,
   Errand errand = Errand::none;
   bool released = false;   // the caller has let go; freed at the end
   bool piece_out = false;  // streaming: the link reads a piece right now
+  bool pulled = false;     // receive: its mover has brought everything
   bool gives_up = false;   // the caller set this deadline for this operation, to go on when it passes
   std::uint8_t type_code = untyped;
   std::uint8_t remote_type_code = untyped;  // receive: what the sender said

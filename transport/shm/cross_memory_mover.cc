@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -34,6 +33,14 @@ struct Key {
 };
 static_assert(sizeof(Key) <= sizeof(RemoteKey));
 
+// Never 0.
+std::uint64_t handle_of(OfferToken token) noexcept {
+  return (std::uint64_t{token.generation} << 32) | (token.word + 1);
+}
+OfferToken token_of(std::uint64_t handle) noexcept {
+  return {static_cast<std::uint32_t>(handle) - 1, static_cast<std::uint32_t>(handle >> 32)};
+}
+
 }  // namespace
 
 CrossMemoryMover::CrossMemoryMover(shm::CrossMemoryTerms terms, int socket, int end_of_life,
@@ -50,7 +57,7 @@ CrossMemoryMover::CrossMemoryMover(shm::CrossMemoryTerms terms, int socket, int 
 }
 
 CrossMemoryMover::~CrossMemoryMover() {
-  if (PullingList::is_linked(*this)) PullingList::remove(*this);
+  while (Pull* pull = pulls_.front()) drop(*pull);
 }
 
 std::string CrossMemoryMover::describe() const {
@@ -72,12 +79,16 @@ std::optional<Exposure> CrossMemoryMover::expose(base::ConstMemoryRef memory) no
   const Key key{reinterpret_cast<std::uintptr_t>(memory.data), *token};
   Exposure exposure;
   std::memcpy(exposure.key.bytes.data(), &key, sizeof(key));
-  exposure.handle = std::bit_cast<std::uint64_t>(*token);  // never 0: generations begin with 1
+  exposure.handle = handle_of(*token);
   return exposure;
 }
 
 bool CrossMemoryMover::withdraw(std::uint64_t handle) noexcept {
-  return own_offers_->close(std::bit_cast<OfferToken>(handle));
+  return own_offers_->withdraw(token_of(handle));
+}
+
+void CrossMemoryMover::note_pulled(std::uint64_t handle) noexcept {
+  own_offers_->note_taken(token_of(handle));
 }
 
 Status CrossMemoryMover::pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept {
@@ -85,7 +96,7 @@ Status CrossMemoryMover::pull(const RemoteKey& key, base::MemoryRef into, Comple
   std::memcpy(&parsed, key.bytes.data(), sizeof(parsed));
   if (!peer_offers_ || !shm::PeerOffers::is_valid(parsed.offer)) return Code::unreachable;
   try {
-    pulls_.push_back({parsed.address, parsed.offer, into, &done});
+    pulls_.push_back(*pool_.create(parsed.address, parsed.offer, into, done));
   } catch (const std::bad_alloc&) {
     return Code::exhausted;
   }
@@ -94,16 +105,22 @@ Status CrossMemoryMover::pull(const RemoteKey& key, base::MemoryRef into, Comple
 }
 
 void CrossMemoryMover::stop(Completion& done) noexcept {
-  std::erase_if(pulls_, [&](const Pull& pull) { return pull.done == &done; });
-  if (pulls_.empty() && PullingList::is_linked(*this)) PullingList::remove(*this);
+  for (Pull* pull = pulls_.front(); pull != nullptr; pull = pulls_.next(*pull))
+    if (pull->done == &done) return drop(*pull);
+}
+
+void CrossMemoryMover::drop(Pull& pull) noexcept {
+  base::IntrusiveList<Pull, PullTag>::remove(pull);
+  pool_.destroy(&pull);
+  if (pulls_.empty()) PullingList::remove(*this);
 }
 
 void CrossMemoryMover::pull_a_piece() noexcept {
-  const Status status = read_a_piece(pulls_.front());
+  Pull& pull = *pulls_.front();
+  const Status status = read_a_piece(pull);
   if (status.code() == Code::in_progress) return;
-  Completion* done = pulls_.front().done;
-  pulls_.pop_front();
-  if (pulls_.empty()) PullingList::remove(*this);
+  Completion* done = pull.done;
+  drop(pull);
   done->fn(*done, status);  // may begin another pull, or end this link
 }
 

@@ -4,12 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "transport/base/intrusive_list.h"
+#include "transport/base/slab_pool.h"
 #include "transport/interface/mover.h"
 #include "transport/shm/cross_memory.h"
 #include "transport/shm/offer_board.h"
@@ -50,6 +50,7 @@ class CrossMemoryMover final : public Mover, public base::ListHook<PullingTag> {
   [[nodiscard]] std::size_t worthwhile_beyond_bytes() const noexcept override;
   std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept override;
   bool withdraw(std::uint64_t handle) noexcept override;
+  void note_pulled(std::uint64_t handle) noexcept override;
   base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept override;
   void stop(Completion& done) noexcept override;
 
@@ -57,7 +58,10 @@ class CrossMemoryMover final : public Mover, public base::ListHook<PullingTag> {
   void pull_a_piece() noexcept;
 
  private:
-  struct Pull {
+  struct PullTag;
+  struct Pull : base::ListHook<PullTag> {
+    Pull(std::uint64_t from, shm::OfferToken token, base::MemoryRef to, Completion& completion)
+        : address(from), offer(token), into(to), done(&completion) {}
     std::uint64_t address;
     shm::OfferToken offer;
     base::MemoryRef into;
@@ -75,7 +79,11 @@ class CrossMemoryMover final : public Mover, public base::ListHook<PullingTag> {
   PullingList& pulling_;
   std::optional<shm::OwnOffers> own_offers_;
   std::optional<shm::PeerOffers> peer_offers_;
-  std::deque<Pull> pulls_;
+  void drop(Pull& pull) noexcept;
+
+  base::SlabPool<Pull, 16> pool_;
+  // Oldest first. While there are any, this object is in `pulling_`.
+  base::IntrusiveList<Pull, PullTag> pulls_;
 };
 
 }  // namespace parley::transport

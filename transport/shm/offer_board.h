@@ -10,19 +10,20 @@
 // pulls reads the sender's buffer without asking; the word says whether the buffer was still the sender's to
 // give when the last byte had been read.
 //
-// Invariants, for one offer, which is a word and a generation:
-//  1. The sender alone allots words. A word that it allots gets a generation that it never had, and the state
-//     `offered`; the offer travels by the link after that.
-//  2. There are two ways out of `offered`, both by compare-and-swap: to `taken` by the receiver, after its
-//     last read of the buffer, and to `cancelled` by the sender, before its caller may change the buffer. One
-//     of the two happens, never both.
-//  3. The receiver hands out what it has read only if it has moved the word to `taken`. So all of it was read
-//     before `cancelled`, and no byte was changed. What it has read otherwise is thrown away.
-//  4. A send whose offer was taken is sent, whatever its own end wanted: whoever takes an offer back and
-//     finds it taken learns that the receiver has everything.
-//  5. A word is allotted again only when it is out of `offered`. An old offer's generation is not found there
-//     any more, which its receiver takes for `cancelled`.
-//  6. Nobody waits: a sender that dies or is stopped holds up nobody, nor does a receiver.
+// Invariants:
+//  1. A word counts the offers made with it that have ended. The sender alone allots words, each to one offer
+//     at a time; an offer's generation is the count that it leaves behind.
+//  2. An offer ends by one compare-and-swap of its word, from generation - 1 to generation: it is taken if
+//     the receiver does that, after its last read of the buffer; it is withdrawn if the sender does, before
+//     its caller may change the buffer. Whoever comes second fails and knows the other has done it.
+//  3. The receiver hands out what it has read only if it has taken the offer. So all of it was read before
+//     the sender could withdraw, and no byte was changed. What it has read otherwise is thrown away.
+//  4. A send whose offer was taken is sent, whatever its own end wanted.
+//  5. A word is allotted again only when its offer has ended: the sender has done that or failed to, or the
+//     receiver has told it over the link, after the swap. An old generation is never found there again, which
+//     its holder takes for withdrawn. (Counts wrap after 2^32 offers; nobody holds one for so long.)
+//  6. Nobody waits: a sender that dies or is stopped holds up nobody, nor does a receiver. As long as all
+//     goes well the sender does not touch the word, whose cache line stays with the receiver.
 //  7. The peer is of our user and may write anything there. Then a send ends too early or too late; no memory
 //     is touched because of it.
 namespace parley::transport::shm {
@@ -34,9 +35,9 @@ struct OfferToken {
 };
 
 // Of one pair in one direction. Offers beyond them go without a key.
-inline constexpr std::uint32_t board_words = 512;
+inline constexpr std::uint32_t board_words = 1024;
 // Of the memory that a board takes.
-inline constexpr std::size_t board_bytes = board_words * sizeof(std::uint64_t);
+inline constexpr std::size_t board_bytes = board_words * sizeof(std::uint32_t);
 
 // The sender's end. Thread-safety: none; the engine's lock.
 class OwnOffers {
@@ -46,12 +47,14 @@ class OwnOffers {
 
   // Nothing: all words are in use.
   std::optional<OfferToken> open() noexcept;
-  // The offer ends, whatever became of it. True: nobody takes it any more. False: it was taken.
-  bool close(OfferToken token) noexcept;
+  // Ends an offer. True: it is withdrawn. False: it was taken.
+  bool withdraw(OfferToken token) noexcept;
+  // The receiver has told that it has taken it.
+  void note_taken(OfferToken token) noexcept;
 
  private:
-  std::atomic<std::uint64_t>* words_;
-  std::array<std::uint32_t, board_words> generations_{};
+  std::atomic<std::uint32_t>* words_;
+  std::array<std::uint32_t, board_words> ended_{};  // as the words count, or shall
   std::array<std::uint16_t, board_words> free_{};
   std::size_t free_count_ = board_words;
 };
@@ -65,11 +68,11 @@ class PeerOffers {
   [[nodiscard]] static bool is_valid(OfferToken token) noexcept { return token.word < board_words; }
   // Whether the offer stands at this moment.
   [[nodiscard]] bool stands(OfferToken token) const noexcept;
-  // After the last read of the buffer. False: the offer was taken back, and what was read is void.
+  // After the last read of the buffer. False: the offer was withdrawn, and what was read is void.
   bool take(OfferToken token) noexcept;
 
  private:
-  std::atomic<std::uint64_t>* words_;
+  std::atomic<std::uint32_t>* words_;
 };
 
 }  // namespace parley::transport::shm

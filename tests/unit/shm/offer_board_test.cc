@@ -24,17 +24,29 @@ TEST(OfferBoard, AnOfferIsTakenOrTakenBack) {
   EXPECT_TRUE(board.peer.stands(taken));
   EXPECT_TRUE(board.peer.take(taken));
   EXPECT_FALSE(board.peer.take(taken));
-  EXPECT_FALSE(board.own.close(taken));
+  EXPECT_FALSE(board.own.withdraw(taken));
   const OfferToken withdrawn = board.own.open().value();
-  EXPECT_TRUE(board.own.close(withdrawn));
+  EXPECT_TRUE(board.own.withdraw(withdrawn));
   EXPECT_FALSE(board.peer.stands(withdrawn));
   EXPECT_FALSE(board.peer.take(withdrawn));
+}
+
+TEST(OfferBoard, AWordWhoseOfferWasTakenServesTheNext) {
+  Board board;
+  for (int round = 0; round < 3; ++round) {
+    const OfferToken token = board.own.open().value();
+    EXPECT_TRUE(board.peer.take(token));
+    board.own.note_taken(token);
+    const OfferToken withdrawn = board.own.open().value();
+    EXPECT_EQ(withdrawn.word, token.word);
+    EXPECT_TRUE(board.own.withdraw(withdrawn));
+  }
 }
 
 TEST(OfferBoard, AnOldOfferIsNotTakenForTheNextOneOfItsWord) {
   Board board;
   const OfferToken old = board.own.open().value();
-  EXPECT_TRUE(board.own.close(old));
+  EXPECT_TRUE(board.own.withdraw(old));
   const OfferToken next = board.own.open().value();
   ASSERT_EQ(next.word, old.word);
   EXPECT_FALSE(board.peer.stands(old));
@@ -54,24 +66,25 @@ TEST(OfferBoard, HasItsWordsAndNoMore) {
   }
   EXPECT_EQ(words.size(), board_words);
   EXPECT_FALSE(PeerOffers::is_valid({.word = board_words, .generation = 1}));
-  EXPECT_TRUE(board.own.close(tokens[17]));
+  EXPECT_TRUE(board.own.withdraw(tokens[17]));
   EXPECT_EQ(board.own.open()->word, tokens[17].word);
 }
 
 TEST(OfferBoard, WhateverThePeerWritesNothingBreaks) {
   Board board;
   const OfferToken token = board.own.open().value();
-  for (const int byte : {0x00, 0x01, 0xff}) {
+  for (const int byte : {0x01, 0xff}) {
     board.memory.fill(static_cast<std::byte>(byte));
     EXPECT_FALSE(board.peer.take(token));
   }
-  EXPECT_FALSE(board.own.close(token)) << "the send ends, too early";
+  EXPECT_FALSE(board.own.withdraw(token)) << "the send ends, too early";
   EXPECT_TRUE(board.own.open().has_value());
 }
 
-// A sender that offers its buffer `rounds` times and takes it back each time, to use it for something else; a
-// receiver that reads the buffer in pieces and takes what it has read. Each step is one access to shared
-// memory, so all interleavings of the steps are all that can happen.
+// A sender that offers its buffer `rounds` times and takes it back each time, to use it for something else,
+// unless it has heard that it was taken; a receiver that reads the buffer in pieces, takes what it has read,
+// and then tells. Each step is one access to shared memory, so all interleavings of the steps are all that
+// can happen.
 class Model {
  public:
   static constexpr int pieces = 3;
@@ -88,14 +101,21 @@ class Model {
       offered_ = {{*offer_, content_}};
       outcomes_.push_back(Outcome::open);
     } else if (step == 1) {
-      outcomes_.back() = board_.own.close(*offer_) ? Outcome::withdrawn : Outcome::sent;
+      if (told_ == content_) {
+        board_.own.note_taken(*offer_);
+        outcomes_.back() = Outcome::sent;
+      } else {
+        outcomes_.back() = board_.own.withdraw(*offer_) ? Outcome::withdrawn : Outcome::sent;
+      }
     } else {
       buffer_[static_cast<std::size_t>(step - 2)] = -1;  // the caller's again
     }
   }
-  bool receiver_can_step() const { return reading_.has_value() || (offered_ && received_ < rounds); }
+  bool receiver_can_step() const { return to_tell_ != 0 || reading_ || (offered_ && received_ < rounds); }
   void receiver_step() {
-    if (!reading_) {
+    if (to_tell_ != 0) {
+      told_ = std::exchange(to_tell_, 0);
+    } else if (!reading_) {
       reading_ = *std::exchange(offered_, std::nullopt);
       copy_ = {};
       read_ = 0;
@@ -105,7 +125,7 @@ class Model {
     } else {
       ++received_;
       if (board_.peer.take(reading_->first)) {
-        handed_out_.push_back(reading_->second);
+        handed_out_.push_back(to_tell_ = reading_->second);
         for (const int piece : copy_) is_right_ = is_right_ && piece == reading_->second;
       }
       reading_.reset();
@@ -129,6 +149,7 @@ class Model {
   Board board_;
   std::array<int, pieces> buffer_{};
   int content_ = 0, sent_ = 0, received_ = 0, read_ = 0;
+  int to_tell_ = 0, told_ = 0;  // content of what was taken
   std::optional<OfferToken> offer_;
   std::optional<std::pair<OfferToken, int>> offered_;  // on the link: the last offer that was not begun
   std::optional<std::pair<OfferToken, int>> reading_;
@@ -188,7 +209,7 @@ TEST(OfferBoard, OneOfTwoThreadsWinsEachOffer) {
   for (int round = 1; round <= rounds; ++round) {
     const OfferToken token = board.own.open().value();
     shown.store((std::uint64_t{token.generation} << 32) | token.word, std::memory_order_release);
-    const bool withdrawn = board.own.close(token);
+    const bool withdrawn = board.own.withdraw(token);
     while (answered.load(std::memory_order_acquire) != round) std::this_thread::yield();
     const bool was_taken = taken[static_cast<std::size_t>(round)] != 0;
     both += withdrawn && was_taken ? 1 : 0;
