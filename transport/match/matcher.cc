@@ -6,18 +6,11 @@
 namespace parley::transport {
 namespace {
 
-// Spreads all bits over the low ones, which choose the bucket (the finalizer of MurmurHash3).
-std::size_t mix(std::uint64_t key) noexcept {
-  key ^= key >> 33;
-  key *= 0xff51afd7ed558ccdULL;
-  key ^= key >> 33;
-  key *= 0xc4ceb9fe1a85ec53ULL;
-  key ^= key >> 33;
-  return static_cast<std::size_t>(key);
-}
-
-std::uint64_t pair_of(std::uint32_t context, std::uint32_t source) noexcept {
-  return (static_cast<std::uint64_t>(context) << 32) | source;
+// Multiplication spreads each key upwards; the bits above the middle, which depend on all below them, choose
+// the bucket. The two products do not wait for each other.
+std::size_t hash_of(std::uint32_t context, std::uint32_t source, std::uint64_t tag) noexcept {
+  const std::uint64_t pair = (static_cast<std::uint64_t>(context) << 32) | source;
+  return static_cast<std::size_t>((pair * 0x9e3779b97f4a7c15ULL + tag * 0xc2b2ae3d27d4eb4fULL) >> 32);
 }
 
 Envelope exact_envelope(const Pattern& pattern) noexcept {
@@ -51,11 +44,11 @@ Matcher::Matcher(std::size_t bucket_count)
 
 Matcher::ExactBucket& Matcher::exact_bucket(const Envelope& envelope) noexcept {
   const auto tag = static_cast<std::uint64_t>(envelope.tag);
-  return exact_[mix(pair_of(envelope.context, envelope.source) ^ mix(tag)) & mask_];
+  return exact_[hash_of(envelope.context, envelope.source, tag) & mask_];
 }
 
 Matcher::SourceList& Matcher::source_bucket(std::uint32_t context, std::uint32_t source) noexcept {
-  return sources_[mix(pair_of(context, source)) & mask_];
+  return sources_[hash_of(context, source, 0) & mask_];
 }
 
 // The list in which `receive` waits.
@@ -82,11 +75,18 @@ void Matcher::keep(Arrival& arrival) noexcept {
 
 Arrival* Matcher::post(PostedReceive& receive) noexcept {
   receive.serial = ++last_posted_;
+  if (receive.pattern.is_exact()) {  // its list and that of its messages are found at once
+    ExactBucket& bucket = exact_bucket(exact_envelope(receive.pattern));
+    Arrival* arrival = first_of(bucket.arrivals,
+                                [&](const Arrival& kept) { return receive.pattern.accepts(kept.envelope); });
+    arrival != nullptr ? take(*arrival) : bucket.posted.push_back(receive);
+    return arrival;
+  }
   if (Arrival* arrival = find(receive.pattern); arrival != nullptr) {
     take(*arrival);
     return arrival;
   }
-  home_of(receive).push_back(receive);
+  wildcards_.push_back(receive);
   return nullptr;
 }
 
