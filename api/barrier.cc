@@ -26,7 +26,7 @@ void ProcessGroup::barrier(const BarrierOptions& options) {
     receive.gives_up = detail::gives_up(options.timeout);
     const transport::Posted received = engine.receive(receive, false);
     if (received.request == nullptr) detail::throw_failure(group, heard, received.status);
-    detail::PendingOperation pending(detail::Operation{group.world, received.request, heard, nullptr});
+    detail::PendingOperation pending(detail::Operation::within_call(*group.world, *received.request, heard));
 
     transport::SendSpec send;
     send.destination = static_cast<std::uint32_t>(above);
@@ -36,7 +36,7 @@ void ProcessGroup::barrier(const BarrierOptions& options) {
     send.gives_up = receive.gives_up;
     const transport::Posted sent = engine.send(send, false);
     if (sent.request != nullptr) {
-      detail::Operation operation{group.world, sent.request, told, nullptr};
+      auto operation = detail::Operation::within_call(*group.world, *sent.request, told);
       detail::finish_within(operation, no_timeout);
     } else if (!sent.status.ok()) {
       detail::throw_failure(group, told, sent.status);

@@ -59,7 +59,7 @@ void on_done(Request& request) noexcept {
 
 bool attach_hook(Operation& operation, std::function<void(std::exception_ptr)> fn, bool release) {
   auto hook = std::make_unique<Hook>();
-  hook->world = operation.world.get();
+  hook->world = operation.world;
   hook->description = operation.description;
   hook->fn = std::move(fn);
   bool call_now = false;

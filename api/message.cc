@@ -60,7 +60,7 @@ RecvStatus Message::recv(const Tensor& tensor) {
   const auto description = detail::describe_receive(group, tensor, status_.source, status_.tag);
   if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
   held_.reset();
-  detail::Operation operation{group.world, posted.request, description, nullptr};
+  auto operation = detail::Operation::within_call(*group.world, *posted.request, description);
   return detail::finish_within(operation, no_timeout);
 }
 

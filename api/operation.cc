@@ -32,10 +32,19 @@ struct Spares {
 };
 thread_local Spares spares;
 
-RecvStatus status_of(const Request& request) {
-  const bool is_send = request.kind == RequestKind::send;
-  return {static_cast<int>(is_send ? request.peer->number : request.envelope.source), request.envelope.tag,
-          request.message_bytes};
+// Has an operation end whose handle is dropped, or its context.
+void end(Operation& operation) {
+  transport::Engine& engine = *operation.world->engine;
+  const bool unwinding = std::uncaught_exceptions() > 0;
+  engine.locked([&](Messenger& messenger) {
+    // An unmatched send is taken back during an exception only: else the peer shall get it. Waiting for it
+    // then would have two ranks that both unwind wait for each other.
+    if (unwinding || operation.request->state == RequestState::posted)
+      messenger.cancel(*operation.request, base::Code::cancelled);
+  });
+  if (engine.wait(*operation.request, unwinding ? wireup::default_linger : no_timeout)) return;
+  engine.abort_context(operation.description.context, "a pending operation was dropped during an exception");
+  engine.wait(*operation.request, no_timeout);
 }
 
 }  // namespace
@@ -52,59 +61,75 @@ void Operation::operator delete(void* memory) noexcept {
     ::operator delete(memory);
 }
 
-RecvStatus finish(Operation& operation) {
-  RecvStatus status;
-  std::optional<FailureFacts> facts;
-  operation.world->engine->locked([&](Messenger& messenger) {
-    Request& request = *operation.request;
-    if (request.status.ok())
-      status = status_of(request);
-    else
-      facts = facts_of(operation.description, request, messenger);
-    operation.request = nullptr;
-    messenger.release(request);
-  });
-  if (facts) std::rethrow_exception(to_exception(*operation.world, *facts));
-  return status;
+RecvStatus status_of(const Request& request) noexcept {
+  const bool is_send = request.kind == RequestKind::send;
+  return {static_cast<int>(is_send ? request.peer->number : request.envelope.source), request.envelope.tag,
+          request.message_bytes};
+}
+
+void release(Operation& operation, transport::Engine::Visit& visit) {
+  if (operation.request != nullptr) visit.messenger().release(*std::exchange(operation.request, nullptr));
+  if (std::exchange(operation.keeps_world, false)) operation.keeper = visit.let_go();
+}
+
+Outcome take_outcome(Request& request, const FailedOperation& description, Messenger& messenger) {
+  Outcome outcome;
+  if (request.status.ok())
+    outcome.status = status_of(request);
+  else
+    outcome.failure = facts_of(description, request, messenger);
+  messenger.release(request);
+  return outcome;
+}
+
+Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit) {
+  Outcome outcome = take_outcome(*operation.request, operation.description, visit.messenger());
+  operation.request = nullptr;
+  if (!outcome.failure) release(operation, visit);  // an error is still to be told with what the world knows
+  return outcome;
+}
+
+Outcome outcome_of(const transport::Posted& posted, const FailedOperation& description,
+                   transport::Engine::Visit& visit) {
+  if (posted.request == nullptr) return {{}, facts_of(description, posted.status, visit.messenger())};
+  visit.wait(*posted.request, no_timeout);
+  return take_outcome(*posted.request, description, visit.messenger());
+}
+
+RecvStatus status_or_throw(const wireup::World& world, const Outcome& outcome) {
+  if (outcome.failure) std::rethrow_exception(to_exception(world, *outcome.failure));
+  return outcome.status;
 }
 
 RecvStatus finish_within(Operation& operation, std::chrono::nanoseconds timeout) {
-  if (!operation.world->engine->wait(*operation.request, timeout))
-    std::rethrow_exception(wait_timed_out(operation, timeout));
-  return finish(operation);
+  const Outcome outcome = [&] {
+    transport::Engine::Visit visit(*operation.world->engine);
+    if (!visit.wait(*operation.request, timeout))
+      return Outcome{{}, wait_timeout_facts(operation, timeout, visit.messenger())};
+    return take_outcome(operation, visit);
+  }();
+  return status_or_throw(*operation.world, outcome);
 }
 
 void settle(Operation& operation) noexcept {
-  if (operation.request == nullptr || operation.world->engine->in_forked_child()) return;
-  transport::Engine& engine = *operation.world->engine;
+  const bool is_finished = operation.request == nullptr && !operation.keeps_world;
+  if (is_finished || operation.world->engine->in_forked_child()) return;
   try {
-    const bool unwinding = std::uncaught_exceptions() > 0;
-    engine.locked([&](Messenger& messenger) {
-      // An unmatched send is taken back during an exception only: else the peer shall get it. Waiting for it
-      // then would have two ranks that both unwind wait for each other.
-      if (unwinding || operation.request->state == RequestState::posted)
-        messenger.cancel(*operation.request, base::Code::cancelled);
-    });
-    if (!engine.wait(*operation.request, unwinding ? wireup::default_linger : no_timeout)) {
-      engine.abort_context(operation.description.context,
-                           "a pending operation was dropped during an exception");
-      engine.wait(*operation.request, no_timeout);
-    }
-    engine.locked(
-        [&](Messenger& messenger) { messenger.release(*std::exchange(operation.request, nullptr)); });
+    if (operation.request != nullptr) end(operation);
+    transport::Engine::Visit visit(*operation.world->engine);
+    release(operation, visit);
   } catch (const std::exception& error) {
     PARLEY_LOG(error, "p2p", "while dropping an operation: ", error.what());
   }
 }
 
-std::exception_ptr wait_timed_out(const Operation& operation, std::chrono::nanoseconds timeout) {
-  FailureFacts facts = operation.world->engine->locked([&](Messenger& messenger) {
-    return facts_of(operation.description, base::Code::timed_out, messenger);
-  });
+FailureFacts wait_timeout_facts(const Operation& operation, std::chrono::nanoseconds timeout,
+                                Messenger& messenger) {
+  FailureFacts facts = facts_of(operation.description, base::Code::timed_out, messenger);
   facts.elapsed = timeout;
   facts.extra = facts.extra.empty() ? "the operation is still pending"
                                     : "the operation is still pending; " + facts.extra;
-  return to_exception(*operation.world, facts);
+  return facts;
 }
 
 void require_own_process(const wireup::World& world) {

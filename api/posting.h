@@ -2,6 +2,7 @@
 
 #include <parley/tensor.h>
 #include <parley/types.h>
+#include <parley/work.h>
 
 #include <chrono>
 #include <cstdint>
@@ -15,13 +16,13 @@ namespace parley::detail {
 
 // From checked arguments to the engine. All of them throw UsageError for misuse.
 
-// `returns_at_once`: the caller does not wait for it (isend).
-transport::Posted post_send(GroupState& group, const Tensor& tensor, int destination,
-                            const SendOptions& options, bool returns_at_once);
-Operation post_receive(GroupState& group, const Tensor& tensor, int source, const RecvOptions& options,
-                       bool returns_at_once);
+transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
+                              const SendOptions& options);
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
                                     const RecvOptions& options);
+// Makes an empty Work the handle of what was posted in this visit.
+void begin_work(Work& work, const GroupState& group, const Tensor& tensor, transport::Request& request,
+                const FailedOperation& description, transport::Engine::Visit& visit);
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);
 
 // Whether a caller that gave this timeout means to go on when it passes (Request::gives_up).

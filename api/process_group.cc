@@ -14,8 +14,10 @@ namespace parley {
 using detail::FailedOperation;
 using detail::GroupState;
 using detail::Operation;
+using detail::Outcome;
 using detail::WorkAccess;
 using transport::Endpoint;
+using transport::Engine;
 using transport::Messenger;
 using transport::Posted;
 
@@ -31,8 +33,8 @@ FailedOperation describe_receive(const GroupState& group, const Tensor& tensor, 
   return {"recv", group.context, source, tag, tensor.bytes()};
 }
 
-Posted post_send(GroupState& group, const Tensor& tensor, int destination, const SendOptions& options,
-                 bool returns_at_once) {
+transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
+                              const SendOptions& options) {
   check_destination(group, destination, options.tag);
   check_tensor(tensor, "send", false);
   transport::SendSpec spec;
@@ -45,8 +47,7 @@ Posted post_send(GroupState& group, const Tensor& tensor, int destination, const
   spec.synchronous = options.synchronous;
   spec.timeout = options.timeout.value_or(group.world->timeout);
   spec.gives_up = detail::gives_up(options.timeout);
-  spec.urgency = returns_at_once ? Endpoint::Urgency::batch : Endpoint::Urgency::now;
-  return group.world->engine->send(spec, returns_at_once);
+  return spec;
 }
 
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
@@ -63,13 +64,11 @@ transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tenso
   return spec;
 }
 
-Operation post_receive(GroupState& group, const Tensor& tensor, int source, const RecvOptions& options,
-                       bool returns_at_once) {
-  const Posted posted =
-      group.world->engine->receive(receive_spec(group, tensor, source, options), returns_at_once);
-  const FailedOperation description = describe_receive(group, tensor, source, options.tag);
-  if (posted.request == nullptr) throw_failure(group, description, posted.status);
-  return {group.world, posted.request, description, tensor.owner()};
+void begin_work(Work& work, const GroupState& group, const Tensor& tensor, transport::Request& request,
+                const FailedOperation& description, Engine::Visit& visit) {
+  WorkAccess::begin(work,
+                    new Operation{group.world.get(), &request, description, tensor.owner(), true, nullptr});
+  visit.keep(group.world);
 }
 
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag) {
@@ -99,33 +98,61 @@ int ProcessGroup::local_rank() const {
 
 void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions& options) {
   GroupState& group = require_group(state_);
-  const Posted posted = detail::post_send(group, tensor, destination, options, false);
-  if (posted.request == nullptr && posted.status.ok()) return;
-  const FailedOperation description = detail::describe_send(group, tensor, destination, options.tag);
-  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
-  Operation operation{group.world, posted.request, description, nullptr};
-  detail::finish_within(operation, no_timeout);
+  const transport::SendSpec spec = detail::send_spec(group, tensor, destination, options);
+  const Outcome outcome = [&]() -> Outcome {
+    Engine::Visit visit(*group.world->engine);
+    const Posted posted = visit.send(spec, false);
+    if (posted.request == nullptr && posted.status.ok()) return {};
+    const FailedOperation description = detail::describe_send(group, tensor, destination, options.tag);
+    return detail::outcome_of(posted, description, visit);
+  }();
+  detail::status_or_throw(*group.world, outcome);
 }
 
 RecvStatus ProcessGroup::recv(const Tensor& tensor, int source, const RecvOptions& options) {
-  Operation operation = detail::post_receive(require_group(state_), tensor, source, options, false);
-  return detail::finish_within(operation, no_timeout);
+  GroupState& group = require_group(state_);
+  const transport::ReceiveSpec spec = detail::receive_spec(group, tensor, source, options);
+  const FailedOperation description = detail::describe_receive(group, tensor, source, options.tag);
+  const Outcome outcome = [&] {
+    Engine::Visit visit(*group.world->engine);
+    return detail::outcome_of(visit.receive(spec, false), description, visit);
+  }();
+  return detail::status_or_throw(*group.world, outcome);
 }
 
 Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOptions& options) {
   GroupState& group = require_group(state_);
-  const Posted posted = detail::post_send(group, tensor, destination, options, true);
-  if (posted.request == nullptr && posted.status.ok())
-    return WorkAccess::make_done({destination, options.tag, tensor.bytes()});
-  const FailedOperation description = detail::describe_send(group, tensor, destination, options.tag);
-  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
-  return WorkAccess::make(std::unique_ptr<Operation, detail::OperationRelease>(
-      new Operation{group.world, posted.request, description, tensor.owner()}));
+  transport::SendSpec spec = detail::send_spec(group, tensor, destination, options);
+  spec.urgency = Endpoint::Urgency::batch;
+  const auto description = [&] { return detail::describe_send(group, tensor, destination, options.tag); };
+  Work work;
+  const Posted posted = [&] {
+    Engine::Visit visit(*group.world->engine);
+    const Posted sent = visit.send(spec, true);
+    if (sent.request != nullptr) detail::begin_work(work, group, tensor, *sent.request, description(), visit);
+    return sent;
+  }();
+  if (posted.request == nullptr) {
+    if (!posted.status.ok()) detail::throw_failure(group, description(), posted.status);
+    WorkAccess::set_status(work, {destination, options.tag, spec.bytes});
+  }
+  return work;
 }
 
 Work ProcessGroup::irecv(const Tensor& tensor, int source, const RecvOptions& options) {
-  return WorkAccess::make(std::unique_ptr<Operation, detail::OperationRelease>(
-      new Operation(detail::post_receive(require_group(state_), tensor, source, options, true))));
+  GroupState& group = require_group(state_);
+  const transport::ReceiveSpec spec = detail::receive_spec(group, tensor, source, options);
+  const auto description = [&] { return detail::describe_receive(group, tensor, source, options.tag); };
+  Work work;
+  const Posted posted = [&] {
+    Engine::Visit visit(*group.world->engine);
+    const Posted received = visit.receive(spec, true);
+    if (received.request != nullptr)
+      detail::begin_work(work, group, tensor, *received.request, description(), visit);
+    return received;
+  }();
+  if (posted.request == nullptr) detail::throw_failure(group, description(), posted.status);
+  return work;
 }
 
 RecvStatus ProcessGroup::sendrecv(const Tensor& out, int destination, const Tensor& in, int source,

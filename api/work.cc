@@ -1,7 +1,9 @@
 #include <parley/error.h>
 #include <parley/work.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,9 @@
 namespace parley {
 
 using detail::Operation;
+using detail::Outcome;
+using detail::WorkAccess;
+using transport::Engine;
 using transport::Messenger;
 using transport::Request;
 using transport::RequestState;
@@ -32,15 +37,6 @@ void detail::OperationRelease::operator()(Operation* operation) const noexcept {
   settle(*owned);
 }
 
-Work::~Work() = default;
-
-Work& Work::operator=(Work&& other) noexcept {
-  operation_ = std::move(other.operation_);
-  status_ = other.status_;
-  error_ = std::move(other.error_);
-  return *this;
-}
-
 RecvStatus Work::wait() {
   return wait(no_timeout);
 }
@@ -48,9 +44,13 @@ RecvStatus Work::wait() {
 RecvStatus Work::wait(std::chrono::nanoseconds timeout) {
   if (operation_ != nullptr) {
     detail::require_own_process(*operation_->world);
-    if (!operation_->world->engine->wait(*operation_->request, timeout))
-      std::rethrow_exception(detail::wait_timed_out(*operation_, timeout));
-    detail::WorkAccess::collect(*this);
+    try {
+      status_ = detail::finish_within(*operation_, timeout);
+    } catch (...) {
+      if (operation_->request != nullptr) throw;  // it goes on
+      error_ = std::current_exception();
+    }
+    operation_.reset();
   }
   if (error_) std::rethrow_exception(error_);
   return status_;
@@ -59,12 +59,15 @@ RecvStatus Work::wait(std::chrono::nanoseconds timeout) {
 bool Work::test() {
   if (operation_ == nullptr) return true;
   detail::require_own_process(*operation_->world);
-  if (!has_ended(*operation_)) {
-    operation_->world->engine->poll();
-    if (!has_ended(*operation_)) return false;
-  }
-  detail::WorkAccess::collect(*this);
-  return true;
+  const auto outcome = [&]() -> std::optional<Outcome> {
+    Engine::Visit visit(*operation_->world->engine);
+    const Request& request = *operation_->request;
+    if (request.state != RequestState::done) visit.poll();
+    if (request.state != RequestState::done) return std::nullopt;
+    return detail::take_outcome(*operation_, visit);
+  }();
+  if (outcome) WorkAccess::settle(*this, *outcome);
+  return outcome.has_value();
 }
 
 bool Work::cancel() {
@@ -96,25 +99,13 @@ void Work::detach(std::shared_ptr<const void> owner) {
   operation_.reset();
 }
 
-Work detail::WorkAccess::make(std::unique_ptr<Operation, OperationRelease> operation) {
-  Work work;
-  work.operation_ = std::move(operation);
-  return work;
-}
-
-Work detail::WorkAccess::make_done(const RecvStatus& status) {
-  Work work;
-  work.status_ = status;
-  return work;
-}
-
 Operation* detail::WorkAccess::operation(Work& work) {
   return work.operation_.get();
 }
 
-void detail::WorkAccess::collect(Work& work) {
+void detail::WorkAccess::settle(Work& work, const Outcome& outcome) {
   try {
-    work.status_ = finish(*work.operation_);
+    work.status_ = status_or_throw(*work.operation_->world, outcome);
   } catch (...) {
     work.error_ = std::current_exception();
   }
@@ -125,15 +116,53 @@ void wait_all(std::span<Work> works) {
   wait_all(works, no_timeout);
 }
 
-void wait_all(std::span<Work> works, std::chrono::nanoseconds timeout) {
-  const auto deadline = base::Deadline::after(timeout);
-  std::exception_ptr first;
-  for (Work& work : works) {
-    try {
-      work.wait(deadline.remaining());
-    } catch (...) {
-      if (!first) first = std::current_exception();
+namespace {
+
+// How many of the first `works` have ended well, or without an operation; under one hold of the lock, which
+// is let go while it waits. Their operations have no request any more. Those behind are of another world,
+// have failed or have not ended in time.
+std::size_t take_good_ones(std::span<Work> works, const base::Deadline& deadline) {
+  wireup::World* world = nullptr;
+  std::optional<Engine::Visit> visit;
+  std::size_t taken = 0;
+  for (; taken < works.size(); ++taken) {
+    Operation* operation = WorkAccess::operation(works[taken]);
+    if (operation == nullptr) continue;
+    if (!visit) {
+      world = operation->world;
+      detail::require_own_process(*world);
+      visit.emplace(*world->engine);
     }
+    const Request& request = *operation->request;
+    const bool is_good =
+        operation->world == world &&
+        (request.state == RequestState::done || visit->wait(*operation->request, deadline.remaining())) &&
+        request.status.ok();
+    if (!is_good) break;
+    WorkAccess::set_status(works[taken], detail::status_of(request));
+    detail::release(*operation, *visit);
+  }
+  return taken;
+}
+
+}  // namespace
+
+void wait_all(std::span<Work> works, std::chrono::nanoseconds timeout) {
+  const auto deadline = timeout == no_timeout ? base::Deadline::never() : base::Deadline::after(timeout);
+  std::exception_ptr first;
+  while (!works.empty()) {
+    const std::size_t taken = take_good_ones(works, deadline);
+    const std::size_t looked_at = std::min(taken + 1, works.size());
+    for (std::size_t i = 0; i < looked_at; ++i) {
+      // What an operation owns may end with it, for which the lock must be free.
+      if (i < taken) WorkAccess::drop_taken(works[i]);
+      try {
+        works[i].wait(i < taken ? no_timeout : deadline.remaining());
+      } catch (...) {
+        if (!first) first = std::current_exception();
+      }
+    }
+    works = works.subspan(looked_at);
   }
   if (first) std::rethrow_exception(first);
 }
@@ -146,7 +175,7 @@ constexpr std::size_t requests_on_stack = 64;
 std::optional<std::size_t> gather(std::span<Work> works, std::span<Request*> requests) {
   if (works.empty()) throw UsageError("wait_any() and test_any() need at least one Work");
   for (std::size_t i = 0; i < works.size(); ++i) {
-    Operation* operation = detail::WorkAccess::operation(works[i]);
+    Operation* operation = WorkAccess::operation(works[i]);
     if (operation == nullptr) return i;
     requests[i] = operation->request;
   }
@@ -155,7 +184,7 @@ std::optional<std::size_t> gather(std::span<Work> works, std::span<Request*> req
 
 std::optional<std::size_t> ended_among(std::span<Work> works) {
   for (std::size_t i = 0; i < works.size(); ++i) {
-    Operation* operation = detail::WorkAccess::operation(works[i]);
+    Operation* operation = WorkAccess::operation(works[i]);
     if (operation == nullptr) return i;
     detail::require_own_process(*operation->world);  // a lock of the parent's may be held for ever
     if (has_ended(*operation)) return i;
@@ -174,17 +203,20 @@ std::size_t wait_any(std::span<Work> works, std::chrono::nanoseconds timeout) {
   std::vector<Request*> many(works.size() > few.size() ? works.size() : 0);
   const std::span<Request*> requests = std::span(many.empty() ? few.data() : many.data(), works.size());
   if (const auto ended = gather(works, requests)) return *ended;
-  Operation& first = *detail::WorkAccess::operation(works.front());
+  Operation& first = *WorkAccess::operation(works.front());
   detail::require_own_process(*first.world);
-  if (!first.world->engine->wait_any(requests, timeout))
-    std::rethrow_exception(detail::wait_timed_out(first, timeout));
+  if (!first.world->engine->wait_any(requests, timeout)) {
+    const auto facts = first.world->engine->locked(
+        [&](Messenger& messenger) { return detail::wait_timeout_facts(first, timeout, messenger); });
+    std::rethrow_exception(to_exception(*first.world, facts));
+  }
   return *ended_among(works);
 }
 
 std::optional<std::size_t> test_any(std::span<Work> works) {
   if (works.empty()) return std::nullopt;
   if (const auto ended = ended_among(works)) return ended;
-  detail::WorkAccess::operation(works.front())->world->engine->poll();
+  WorkAccess::operation(works.front())->world->engine->poll();
   return ended_among(works);
 }
 

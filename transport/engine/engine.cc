@@ -39,6 +39,15 @@ Transport& Engine::add(std::unique_ptr<Transport> transport) {
 
 Posted Engine::send(const SendSpec& spec, bool background) {
   const Held held(*this);
+  return send_held(spec, background);
+}
+
+Posted Engine::receive(const ReceiveSpec& spec, bool background) {
+  const Held held(*this);
+  return receive_held(spec, background);
+}
+
+Posted Engine::send_held(const SendSpec& spec, bool background) {
   const Posted posted = messenger_.send(spec);
   const bool goes_on = posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch;
   if (goes_on && background) activate_background();
@@ -63,8 +72,7 @@ void Engine::leave_rest_to_background() noexcept {
   wake_sleepers();
 }
 
-Posted Engine::receive(const ReceiveSpec& spec, bool background) {
-  const Held held(*this);
+Posted Engine::receive_held(const ReceiveSpec& spec, bool background) {
   const Posted posted = messenger_.receive(spec);
   if (background && posted.request != nullptr && posted.request->state != RequestState::done)
     activate_background();

@@ -80,6 +80,8 @@ class Engine {
   Transport& add(std::unique_ptr<Transport> transport);
   [[nodiscard]] socket::Reactor& reactor() noexcept { return reactor_; }
 
+  class Visit;
+
   // Posts an operation. `background`: its caller may not come back soon, so it advances by itself.
   Posted send(const SendSpec& spec, bool background);
   Posted receive(const ReceiveSpec& spec, bool background);
@@ -191,8 +193,18 @@ class Engine {
     bool stall_warned = false;
   };
 
+  // With the lock held:
+  Posted send_held(const SendSpec& spec, bool background);
+  Posted receive_held(const ReceiveSpec& spec, bool background);
+  bool wait_held(WaitCondition condition, std::span<Request* const> requests,
+                 std::chrono::nanoseconds timeout);
+  bool wait_held(Request& request, std::chrono::nanoseconds timeout);
+
   bool wait_for(WaitCondition condition, std::span<Request* const> requests,
-                std::chrono::nanoseconds timeout);
+                std::chrono::nanoseconds timeout) {
+    const Held held(*this);
+    return condition.holds() || wait_held(condition, requests, timeout);
+  }
   bool poll_until(WaitCondition condition, Watch& watch);
   bool rest(WaitCondition condition, Watch& watch);
   bool park(Watch& watch);
@@ -246,6 +258,8 @@ class Engine {
   base::Clock::time_point reactor_busy_until_{};  // it has done something a moment ago
   base::Clock::time_point next_tick_{};           // when deadlines are looked at again
   base::Clock::time_point next_expiry_ = base::Clock::time_point::max();
+  std::shared_ptr<const void> keeper_;  // see Visit::keep()
+  std::size_t kept_for_ = 0;
   bool core_per_rank_ = true;
   bool left_ = false;
   base::IntrusiveList<Deferred, DeferredTag> deferred_;          // due, in the order of their requests' ends
@@ -261,6 +275,42 @@ class Engine {
   std::atomic<bool> has_pulse_{false};
   base::Parker background_parker_;
   std::thread background_thread_;
+};
+
+// Several steps under one hold of the lock: to post operations, to wait for them, to look how they came out.
+// A locked instruction waits for all stores before it, to the peer's cache as well, so that each hold that is
+// spared spares more than it seems. The lock is let go while a wait() lasts, and completion functions run
+// then; no other call of the engine may be made meanwhile. Lives within one scope of one thread.
+class Engine::Visit {
+ public:
+  explicit Visit(Engine& engine) : engine_(engine), held_(engine) {}
+
+  Posted send(const SendSpec& spec, bool background) { return engine_.send_held(spec, background); }
+  Posted receive(const ReceiveSpec& spec, bool background) { return engine_.receive_held(spec, background); }
+  // As Engine::wait().
+  bool wait(Request& request, std::chrono::nanoseconds timeout) {
+    return request.state == RequestState::done || engine_.wait_held(request, timeout);
+  }
+  // As Engine::poll().
+  std::size_t poll() { return engine_.look_once(); }
+  [[nodiscard]] Messenger& messenger() noexcept { return engine_.messenger_; }
+
+  // From now on until let_go(), once for each, the engine keeps `owner`, which keeps the engine. Costs no
+  // atomic instruction but for the first.
+  template <typename Owner>
+  void keep(const std::shared_ptr<Owner>& owner) noexcept {
+    if (engine_.kept_for_++ == 0) engine_.keeper_ = owner;
+  }
+  // Completion functions that are due run first, for nothing of the engine may be touched after this visit.
+  // The result is to be dropped after it: it may be what the engine lives by.
+  [[nodiscard]] std::shared_ptr<const void> let_go() {
+    while (!engine_.deferred_.empty()) engine_.run_deferred_unlocked();
+    return --engine_.kept_for_ == 0 ? std::move(engine_.keeper_) : nullptr;
+  }
+
+ private:
+  Engine& engine_;
+  const Held held_;
 };
 
 }  // namespace parley::transport

@@ -36,19 +36,23 @@ bool Engine::wait_any(std::span<Request* const> requests, std::chrono::nanosecon
   return wait_for(condition_of(one_ended), requests, timeout);
 }
 
-bool Engine::wait_for(WaitCondition condition, std::span<Request* const> requests,
-                      std::chrono::nanoseconds timeout) {
-  const Held held(*this);
+bool Engine::wait_held(Request& request, std::chrono::nanoseconds timeout) {
+  Request* const one = &request;
+  const auto has_ended = [one] { return one->state == RequestState::done; };
+  return wait_held(condition_of(has_ended), {&one, 1}, timeout);
+}
+
+// REQUIRES: the lock is held; the condition does not hold yet.
+bool Engine::wait_held(WaitCondition condition, std::span<Request* const> requests,
+                       std::chrono::nanoseconds timeout) {
   Watch watch{.requests = requests, .timeout = timeout, .idle = IdlePolicy(core_per_rank_)};
-  bool holds = condition.holds();
-  while (!holds) {
-    bool in_time = true;
+  bool holds = false;
+  for (bool in_time = true; !holds && in_time;) {
     if (!deferred_.empty())
       run_deferred_unlocked();
     else
       in_time = polling_ ? park(watch) : poll_until(condition, watch);
     holds = condition.holds();
-    if (!in_time) break;
   }
   if (!polling_) hand_over();
   if (!asleep_) resign();

@@ -34,8 +34,8 @@ class [[nodiscard, gnu::visibility("default")]] Work {
  public:
   Work() noexcept = default;         // done, nothing received
   Work(Work &&) noexcept = default;  // leaves an empty one behind
-  Work& operator=(Work&& other) noexcept;
-  ~Work();
+  Work& operator=(Work&& other) noexcept = default;
+  ~Work() = default;
 
   // Returns when the operation is done; throws its error: TimeoutError when the operation's own deadline
   // passed, PeerDiedError, TruncationError, MismatchError, ... A second call returns or throws the same.

@@ -115,6 +115,59 @@ TEST(Work, AWaitThatTimesOutLeavesTheOperationPending) {
   });
 }
 
+TEST(Work, WaitAllEndsTheOthersAndThrowsTheFirstError) {
+  run_world(2, [](ProcessGroup& world) {
+    if (world.rank() == 1) {
+      world.barrier();
+      for (std::int32_t tag = 0; tag < 4; ++tag) {
+        const std::vector<std::int32_t> out(tag == 1 ? 2 : 1, tag + 10);
+        world.send(out, 0, {.tag = tag});
+      }
+      return world.barrier();
+    }
+    std::vector<std::int32_t> values(5);
+    std::vector<Work> works;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      works.push_back(world.irecv(std::span(&values[i], 1), 1, {.tag = static_cast<std::int64_t>(i)}));
+    works[4].cancel();
+    world.barrier();
+    works[3].wait();  // one that is done already
+    EXPECT_THROW(wait_all(works), TruncationError) << "the cancelled one comes later";
+    EXPECT_EQ(values[0], 10);
+    EXPECT_EQ(values[2], 12);
+    EXPECT_EQ(works[2].tag(), 2);
+    EXPECT_EQ(works[2].bytes(), sizeof(std::int32_t));
+    EXPECT_THROW(works[1].wait(), TruncationError) << "again";
+    EXPECT_THROW(works[4].wait(), CancelledError);
+    EXPECT_THROW(wait_all(works), TruncationError);
+    world.barrier();
+  });
+}
+
+TEST(Work, KeepsTheWorldOfAHandleThatIsGone) {
+  std::atomic<bool> gone{false};
+  run_world(2, [&](ProcessGroup& world) {
+    if (world.rank() == 1) {
+      while (!gone) std::this_thread::yield();
+      for (std::int32_t tag = 0; tag < 4; ++tag) {
+        const std::vector<std::int32_t> out(tag == 2 ? 2 : 1, tag + 1);
+        world.send(out, 0, {.tag = tag});
+      }
+      return;
+    }
+    std::int32_t values[4] = {};
+    std::vector<Work> works;
+    for (std::int32_t& value : values)
+      works.push_back(world.irecv(std::span(&value, 1), 1, {.tag = &value - values}));
+    world = ProcessGroup();
+    gone = true;
+    wait_all(std::span(works).first(2));
+    EXPECT_THROW(works[2].wait(), TruncationError) << "which the world puts in words";
+    works[3].wait();  // the last that knows the world
+    EXPECT_EQ(std::vector(values, values + 4), (std::vector<std::int32_t>{1, 2, 0, 4}));
+  });
+}
+
 TEST(Work, ThenAndDetachBothHold) {
   run_world(2, [](ProcessGroup& world) {
     if (world.rank() == 0) {
