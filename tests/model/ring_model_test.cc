@@ -32,13 +32,17 @@ using model::World;
 struct Planned {
   std::uint32_t bytes = 0;
   Share share = Share::data;
+  Area area = Area::own;
+  bool moves = false;  // to the other window, instead of a packet
 };
 
 struct Setting {
   RingShape shape;
   std::vector<Planned> program;
   std::uint32_t first_lap = 1;
-  bool hands_back = true;  // when the reader finds the ring empty
+  bool hands_back = true;          // when the reader finds the ring empty
+  std::uint32_t window_bytes = 0;  // of each of two windows behind the ring
+  bool waits = true;               // for the ring to be drained, before the window is given away
 };
 
 constexpr std::uint32_t longest_chunk = 512;
@@ -57,6 +61,14 @@ PacketHeader header_of(std::size_t number) {
   return header;
 }
 
+// Addresses only; what stands there is in the World.
+alignas(SimulatedMemory<Weakened::nothing>::memory_alignment)
+    std::byte memory[SimulatedMemory<Weakened::nothing>::memory_alignment];
+
+std::byte* window_at(const Setting& setting, std::uint64_t window) {
+  return memory + ring_bytes(setting.shape) + window * setting.window_bytes;
+}
+
 // A step of a side is one call of its owner's loop. Between steps a side is nothing but its object, which has
 // no padding, so that equal sides are equal bytes.
 template <Weakened weakened>
@@ -64,16 +76,33 @@ struct Writer {
   BasicRingWriter<SimulatedMemory<weakened>> ring;
   std::uint32_t next = 0;
   std::uint32_t done = 0;
+  std::uint64_t window = 1;  // the one that it has, 0 or 1
 
   void step(const Setting& setting) {
     if (next == setting.program.size()) {
       done = ring.drained() ? 1 : 0;
       return;
     }
-    const auto [bytes, share] = setting.program[next];
+    const Planned& planned = setting.program[next];
+    if (planned.moves) return move(setting);
     const auto content = content_of(next);
-    if (ring.try_write(RecordKind::packet, header_of(next), std::span(content).first(bytes), share)) ++next;
+    if (ring.try_write(RecordKind::packet, header_of(next), std::span(content).first(planned.bytes),
+                       planned.share, planned.area))
+      ++next;
     Run::current->expect(!ring.broken(), "the writer found the counts impossible");
+  }
+
+  void move(const Setting& setting) {
+    if (setting.waits && !ring.drained()) return;
+    PacketHeader header;
+    header.id = static_cast<std::uint32_t>(window ^ 1);
+    if (!ring.try_write(RecordKind::moved, header, {}, Share::data)) return;
+    // The one before goes to somebody who writes all of it.
+    const std::vector<std::byte> other(setting.window_bytes);
+    SimulatedMemory<weakened>::write(window_at(setting, window), other.data(), other.size());
+    window ^= 1;
+    ring.set_window(window_at(setting, window), setting.window_bytes);
+    ++next;
   }
 };
 
@@ -95,7 +124,12 @@ struct Reader {
     run.expect(look == Look::record, "what has_next() had seen was gone, or wrong");
     run.expect(next < setting.program.size(), "a record too many");
     if (!run.complete() || !run.failure().empty()) return;
-    take(record, setting.program[next].bytes);
+    if (setting.program[next].moves) {
+      run.expect(record.kind == RecordKind::moved, "was not told of the other window");
+      ring.set_window(window_at(setting, record.header.id & 1), setting.window_bytes);
+    } else {
+      take(record, setting.program[next].bytes);
+    }
     (void)ring.release();
     ++next;
   }
@@ -123,9 +157,9 @@ class Explorer {
   explicit Explorer(const Setting& setting) : setting_(setting) {}
 
   Explored explore() {
-    visit({World(setting_.shape, setting_.first_lap),
-           {{memory_, setting_.shape, setting_.first_lap}},
-           {{memory_, setting_.shape, setting_.first_lap}},
+    visit({World(setting_.shape, setting_.first_lap, 2 * std::size_t{setting_.window_bytes}),
+           {{memory, setting_.shape, setting_.first_lap}},
+           {{memory, setting_.shape, setting_.first_lap}},
            {}});
     while (!todo_.empty() && failure_.empty()) {
       const auto [state, number] = std::move(todo_.front());
@@ -156,7 +190,7 @@ class Explorer {
   void advance(const State& state, Side side, const Party& party) {
     if (party.done != 0) return;
     Party ran = party;
-    Run run(memory_, state.logs[index_of(side)]);
+    Run run(memory, state.logs[index_of(side)]);
     ran.step(setting_);
     const std::size_t choices = state.world.choices(side, run.pending());
     for (std::size_t choice = 0; choice < choices && failure_.empty(); ++choice) {
@@ -172,7 +206,7 @@ class Explorer {
   template <typename Party>
   void finish_step(Party& party, Log& log) {
     Party ran = party;
-    Run run(memory_, log);
+    Run run(memory, log);
     ran.step(setting_);
     failure_ = run.failure();
     if (!run.complete()) return;
@@ -214,9 +248,6 @@ class Explorer {
       failure_ = "deadlock: " + std::to_string(before_.size() - count) + " states have no way to the end";
   }
 
-  static inline constexpr std::size_t alignment = SimulatedMemory<weakened>::memory_alignment;
-  alignas(alignment) std::byte memory_[alignment];  // addresses only
-
   const Setting& setting_;
   std::unordered_map<std::string, std::size_t> numbers_;
   std::vector<std::vector<std::size_t>> before_;  // of each state, those that lead to it
@@ -235,7 +266,9 @@ std::string describe(const Setting& setting) {
   std::string text = std::to_string(setting.shape.cells) + " cells, " +
                      std::to_string(setting.shape.payload_bytes) + " bytes of payload; chunks:";
   for (const Planned& one : setting.program)
-    text += " " + std::to_string(one.bytes) + (one.share == Share::control ? "c" : "");
+    text += one.moves ? std::string(" moves")
+                      : " " + std::to_string(one.bytes) + (one.share == Share::control ? "c" : "") +
+                            (one.area == Area::window ? "w" : "");
   return text;
 }
 
@@ -279,6 +312,46 @@ TEST(RingModel, ControlAmongData) {
                  {8, Share::control},
                  {0},
                  {0}}});
+}
+
+Planned in_window(std::uint32_t bytes) {
+  return {bytes, Share::data, Area::window};
+}
+constexpr Planned moves{0, Share::data, Area::own, true};
+
+TEST(RingModel, ChunksInAWindow) {
+  Setting setting{{4, 128},
+                  {moves,
+                   in_window(128),
+                   {64},
+                   in_window(64),
+                   in_window(128),
+                   {8},
+                   {50},
+                   in_window(65),
+                   in_window(128),
+                   in_window(100)}};
+  setting.window_bytes = 256;
+  expect_sound(setting);
+}
+
+TEST(RingModel, FromWindowToWindow) {
+  Setting setting{{4, 128},
+                  {moves,
+                   in_window(64),
+                   {64},
+                   in_window(128),
+                   moves,
+                   in_window(128),
+                   {24},
+                   in_window(65),
+                   moves,
+                   in_window(128)}};
+  setting.window_bytes = 256;
+  expect_sound(setting);
+  // Given away while the reader may still read there.
+  setting.waits = false;
+  EXPECT_EQ(explore(setting).failure.substr(0, 5), "race:");
 }
 
 TEST(RingModel, LapsWrap) {

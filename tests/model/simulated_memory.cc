@@ -12,15 +12,17 @@ void append(std::string& key, const T& value) {
 
 }  // namespace
 
-World::World(RingShape shape, std::uint32_t first_lap)
-    : shape_(shape), bytes_(ring_bytes(shape)), marks_(ring_bytes(shape) / granule) {
-  words_.assign(2, {Message{0, 0, false}});
-  words_.resize(2 + std::size_t{shape.cells}, {Message{pack_word(first_lap - 1, RecordKind{}, 0), 0, false}});
+World::World(RingShape shape, std::uint32_t first_lap, std::size_t more_bytes)
+    : shape_(shape),
+      bytes_(ring_bytes(shape) + more_bytes),
+      marks_((ring_bytes(shape) + more_bytes) / granule) {
+  words_.assign(counts, {Message{0, 0, false}});
+  words_.resize(counts + shape.cells, {Message{pack_word(first_lap - 1, RecordKind{}, 0), 0, false}});
 }
 
 std::size_t World::word_at(std::size_t offset) const {
   if (offset < sizeof(ReaderCounts)) return offset / sizeof(std::uint64_t);
-  return 2 + (offset - sizeof(ReaderCounts)) / sizeof(Cell);
+  return counts + (offset - sizeof(ReaderCounts)) / sizeof(Cell);
 }
 
 std::size_t World::oldest(Side side, const std::vector<Message>& messages) const {

@@ -50,7 +50,8 @@ struct Log {
 // The ring's memory, and what each side knows of it.
 class World {
  public:
-  World(RingShape shape, std::uint32_t first_lap);
+  // `more_bytes`: behind the ring, for windows.
+  World(RingShape shape, std::uint32_t first_lap, std::size_t more_bytes);
 
   // How many values a load may answer with; 1 for other operations.
   [[nodiscard]] std::size_t choices(Side side, const Operation& operation) const;
@@ -60,7 +61,8 @@ class World {
   void append_to(std::string& key) const;
 
  private:
-  static constexpr std::size_t granule = 8;  // no two parts of a ring share one
+  static constexpr std::size_t granule = 8;         // no two parts of a ring share one
+  static constexpr std::size_t counts = 1 + areas;  // words of ReaderCounts
 
   struct Message {
     std::uint64_t value;
@@ -79,7 +81,7 @@ class World {
   std::string access(Side side, const Operation& operation);
 
   RingShape shape_;
-  std::vector<std::vector<Message>> words_;  // the two counts, and one for each cell
+  std::vector<std::vector<Message>> words_;  // the counts, and one for each cell
   std::vector<std::byte> bytes_;
   std::vector<Mark> marks_;
   std::array<std::uint8_t, 2> epoch_{1, 1};

@@ -11,6 +11,7 @@
 #include "transport/shm/local_socket.h"
 #include "transport/shm/ring_layout.h"
 #include "transport/shm/segment.h"
+#include "transport/shm/window.h"
 #include "transport/socket/identity.h"
 
 namespace parley::transport::shm {
@@ -22,6 +23,7 @@ struct Self {
   PeerId number = 0;
   socket::JobId job{};
   RingShape shape = default_ring;  // of the rings that it writes
+  WindowPlan windows{};            // for larger messages
   // To read from others and be read; null: neither. With one on both sides, each tries in the introduction.
   std::shared_ptr<const CrossMemory> cross_memory = nullptr;
 };

@@ -180,6 +180,10 @@ Status receive_message(const UniqueFd& socket, std::span<std::byte> message,
   std::size_t count = 0;
   take_descriptors(parts, descriptors, count);
   if (got == 0) return Code::peer_died;
+  // A descriptor that there was no number for, in a message that is all right.
+  if ((parts.msg_flags & MSG_CTRUNC) != 0 && count < descriptors.size() &&
+      static_cast<std::size_t>(got) == message.size())
+    return Code::exhausted;
   const bool is_cut = (parts.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
   if (is_cut || static_cast<std::size_t>(got) != message.size() || count > descriptors.size())
     return Code::protocol_violation;

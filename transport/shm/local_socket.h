@@ -54,7 +54,8 @@ using HandedOver = std::array<base::UniqueFd, most_handed_over>;
 base::Status send_message(const base::UniqueFd& socket, std::span<const std::byte> message,
                           std::span<const int> descriptors) noexcept;
 // One message of exactly `message.size()` bytes; `descriptors` are filled from the front. `again`: none is
-// here; peer_died: the other end is closed; protocol_violation: another size, or more descriptors than fit.
+// here; peer_died: the other end is closed; protocol_violation: another size, or more descriptors than fit;
+// exhausted: the message is here, but not all of its descriptors, for want of numbers for them.
 base::Status receive_message(const base::UniqueFd& socket, std::span<std::byte> message,
                              HandedOver& descriptors) noexcept;
 

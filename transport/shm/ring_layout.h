@@ -12,9 +12,9 @@
 
 // A ring: one writer and one reader, each in a process of its own, with memory between them that both map.
 // A record is a packet header and a chunk of bytes. Each record takes one cell, a cache line of its own; a
-// chunk of more than inline_bytes lies in the payload ring beside the cells. So the reader of a small record
-// touches one line that the writer wrote, and the writer touches a line of the reader's only when the ring
-// looks full.
+// chunk of more than inline_bytes lies in the payload ring beside the cells, or in a window: a larger payload
+// ring that is lent to the ring while there is much to send. So the reader of a small record touches one line
+// that the writer wrote, and the writer touches a line of the reader's only when the ring looks full.
 //
 // Invariants:
 //  1. The writer alone writes cells and payload, the reader alone writes ReaderCounts. What one side
@@ -25,23 +25,27 @@
 //  3. The word with the lap is stored with `release` after the record, and loaded with `acquire` before
 //     it: who sees the lap sees the whole record. Kind and length travel in the same word and are read
 //     once, with it.
-//  4. Where a chunk lies follows from the lengths of the chunks before it (place_chunk): at a multiple of
-//     64, in one piece; what is too short for it at the end of the payload ring is skipped.
+//  4. Each Area is a payload ring of its own. Where a chunk lies follows from the lengths of the chunks
+//  before
+//     it in its area (place_chunk): at a multiple of 64, in one piece; what is too short for it at the end of
+//     the area is skipped. The area travels in the word, too.
 //  5. The reader's counts only grow, and never pass what was written. They are stored with `release`
 //     after the records that they cover were read for the last time, and loaded with `acquire` before a
 //     cell or payload is written again: nothing is overwritten that may still be read.
-//  6. The reader hands back (stores its counts) when a quarter of the cells or of the payload ring was
-//     released since the last time, and when its owner, who found the ring empty, calls hand_back().
+//  6. The reader hands back (stores its counts) when a quarter of the cells or of an area was released since
+//     the last time, and when its owner, who found the ring empty, calls hand_back().
 //  7. No deadlock follows from that delay. Let the writer be refused while the reader goes on: in the end
-//     the reader finds the ring empty and hands back, and then both counts equal what was written. All
-//     cells are free, more than the reserve. A chunk takes at most half of the payload ring, and what is
-//     skipped for it is shorter than it: both together are less than the whole, so that it fits wherever
-//     the ring stands.
+//     the reader finds the ring empty and hands back, and then all counts equal what was written. All
+//     cells are free, more than the reserve. A chunk takes at most half of its area, and what is skipped for
+//     it is shorter than it: both together are less than the whole, so that it fits wherever the area stands.
 //  8. For records of Share::control there are reserved_cells() more than for others, and they need no
 //     payload ring: data cannot shut them out. Order is kept all the same.
 //  9. The other side may be hostile and write anything, at any time. The reader believes nothing but its
 //     own copy of word and header, and looks at no chunk that is longer than largest_chunk(); the writer
-//     checks the counts. A wrong lap, length or count ends in "broken"; no access leaves the ring.
+//     checks the counts. A wrong lap, length or count ends in "broken"; no access leaves the areas.
+// 10. A window is taken from the ring only while that is drained: every record was released, and nobody reads
+//     the window any more. A record of kind `moved` tells the reader of the next one, before the first chunk
+//     in it. Positions go on counting; where in the new window they begin does not matter.
 namespace parley::transport::shm {
 
 // Sizes of a ring, powers of two.
@@ -55,18 +59,25 @@ struct RingShape {
 inline constexpr std::uint32_t inline_bytes = 24;  // of a chunk, in the cell itself
 inline constexpr std::size_t ring_alignment = 128;
 inline constexpr RingShape smallest_ring{4, 128};
-inline constexpr RingShape largest_ring{1U << 16, 1U << 24};
+inline constexpr RingShape largest_ring{1U << 16, 1U << 23};
+
+// Of a payload ring or a window.
+[[nodiscard]] constexpr bool is_valid_area(std::uint32_t bytes) noexcept {
+  return std::has_single_bit(bytes) && bytes >= smallest_ring.payload_bytes &&
+         bytes <= largest_ring.payload_bytes;
+}
 
 [[nodiscard]] constexpr bool is_valid(RingShape shape) noexcept {
   return std::has_single_bit(shape.cells) && shape.cells >= smallest_ring.cells &&
-         shape.cells <= largest_ring.cells && std::has_single_bit(shape.payload_bytes) &&
-         shape.payload_bytes >= smallest_ring.payload_bytes &&
-         shape.payload_bytes <= largest_ring.payload_bytes;
+         shape.cells <= largest_ring.cells && is_valid_area(shape.payload_bytes);
 }
 
-// The longest chunk: half of the payload ring, for invariant 7.
+// The longest chunk: half of its area, for invariant 7.
+[[nodiscard]] constexpr std::uint32_t largest_chunk(std::uint32_t area_bytes) noexcept {
+  return area_bytes / 2;
+}
 [[nodiscard]] constexpr std::uint32_t largest_chunk(RingShape shape) noexcept {
-  return shape.payload_bytes / 2;
+  return largest_chunk(shape.payload_bytes);
 }
 
 // Cells that only Share::control may take.
@@ -78,8 +89,15 @@ inline constexpr RingShape largest_ring{1U << 16, 1U << 24};
 enum class RecordKind : std::uint8_t {
   packet = 1,        // a packet's header and the first chunk of its payload
   continuation = 2,  // the next chunk of the same packet
-  moved = 3,         // nothing follows here: the ring goes on in another segment
+  moved = 3,         // the next chunks of Area::window lie in another window; id: which
 };
+
+// Where a chunk lies that is too long for its cell.
+enum class Area : std::uint8_t {
+  own = 0,     // in the payload ring beside the cells
+  window = 1,  // in the window that the ring has been lent, if it has
+};
+inline constexpr std::size_t areas = 2;
 
 // Which cells a record may take.
 enum class Share : std::uint8_t {
@@ -89,8 +107,9 @@ enum class Share : std::uint8_t {
 
 // The reader's line. Two of them, because some processors fetch lines in pairs.
 struct alignas(ring_alignment) ReaderCounts {
-  std::uint64_t cells;          // released since the beginning
-  std::uint64_t payload_bytes;  // position in the stream of chunks, skipped bytes included
+  std::uint64_t cells;  // released since the beginning
+  std::array<std::uint64_t, areas>
+      payload_bytes;  // positions in each area's stream of chunks, with skipped bytes
 };
 static_assert(sizeof(ReaderCounts) == ring_alignment);
 
@@ -102,10 +121,11 @@ struct alignas(64) Cell {
 };
 static_assert(sizeof(Cell) == 64);
 
-// Cell::word: lap (32 bits), kind (8), length of the chunk (24).
-[[nodiscard]] constexpr std::uint64_t pack_word(std::uint32_t lap, RecordKind kind,
-                                                std::uint32_t length) noexcept {
-  return lap | (std::uint64_t{static_cast<std::uint8_t>(kind)} << 32) | (std::uint64_t{length} << 40);
+// Cell::word: lap (32 bits), kind (8), area (1), length of the chunk (23).
+[[nodiscard]] constexpr std::uint64_t pack_word(std::uint32_t lap, RecordKind kind, std::uint32_t length,
+                                                Area area = Area::own) noexcept {
+  return lap | (std::uint64_t{static_cast<std::uint8_t>(kind)} << 32) |
+         (std::uint64_t{static_cast<std::uint8_t>(area)} << 40) | (std::uint64_t{length} << 41);
 }
 [[nodiscard]] constexpr std::uint32_t lap_of(std::uint64_t word) noexcept {
   return static_cast<std::uint32_t>(word);
@@ -113,8 +133,11 @@ static_assert(sizeof(Cell) == 64);
 [[nodiscard]] constexpr RecordKind kind_of(std::uint64_t word) noexcept {
   return static_cast<RecordKind>(static_cast<std::uint8_t>(word >> 32));
 }
+[[nodiscard]] constexpr Area area_of(std::uint64_t word) noexcept {
+  return static_cast<Area>(static_cast<std::uint8_t>(word >> 40) & 1U);
+}
 [[nodiscard]] constexpr std::uint32_t length_of(std::uint64_t word) noexcept {
-  return static_cast<std::uint32_t>(word >> 40);
+  return static_cast<std::uint32_t>(word >> 41);
 }
 
 // Of the memory that a ring takes: counts, cells, payload, one behind the other.
@@ -135,7 +158,8 @@ struct RingParts {
   std::byte* payload;
 };
 
-// Where a chunk lies, as positions in the endless stream of chunks; modulo payload_bytes they are offsets.
+// Where a chunk lies, as positions in the endless stream of chunks; modulo the size of the area they are
+// offsets.
 struct ChunkPlace {
   std::uint64_t begin;
   std::uint64_t end;
@@ -143,9 +167,9 @@ struct ChunkPlace {
 
 // The place of the next chunk when the chunks before it end at `position`. REQUIRES: bytes <= largest_chunk.
 [[nodiscard]] constexpr ChunkPlace place_chunk(std::uint64_t position, std::uint32_t bytes,
-                                               std::uint32_t payload_bytes) noexcept {
+                                               std::uint32_t area_bytes) noexcept {
   const std::uint32_t taken = (bytes + 63U) & ~63U;
-  const std::uint32_t left = payload_bytes - (static_cast<std::uint32_t>(position) & (payload_bytes - 1));
+  const std::uint32_t left = area_bytes - (static_cast<std::uint32_t>(position) & (area_bytes - 1));
   const std::uint64_t begin = taken <= left ? position : position + left;
   return {begin, begin + taken};
 }

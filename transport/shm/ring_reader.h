@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -35,11 +36,9 @@ class BasicRingReader {
  public:
   // REQUIRES: as for BasicRingWriter.
   BasicRingReader(std::byte* memory, RingShape shape, std::uint32_t first_lap = 1) noexcept
-      : parts_(memory, shape),
-        mask_(shape.cells - 1),
-        payload_bytes_(shape.payload_bytes),
-        quarter_(shape.cells / 4),
-        lap_(first_lap) {}
+      : parts_(memory, shape), mask_(shape.cells - 1), quarter_(shape.cells / 4), lap_(first_lap) {
+    streams_[0] = {.area = parts_.payload, .bytes = shape.payload_bytes};
+  }
 
   // Whether look() would say something else than `empty`. For polling: one load, from this core's cache while
   // nothing comes.
@@ -58,12 +57,16 @@ class BasicRingReader {
     const std::uint32_t length = length_of(word);
     if (length <= inline_bytes) {
       record.chunk = {cell.chunk.data(), length};
-      end_ = position_;
+      area_ = 0;
+      end_ = streams_[0].position;
     } else {
-      if (length > largest_chunk({mask_ + 1, payload_bytes_})) [[unlikely]]
+      area_ = static_cast<std::uint32_t>(area_of(word));
+      const Stream& stream = streams_[area_];
+      const auto bytes = static_cast<std::uint32_t>(stream.bytes);
+      if (length > largest_chunk(bytes)) [[unlikely]]
         return Look::broken;
-      const ChunkPlace place = place_chunk(position_, length, payload_bytes_);
-      record.chunk = {parts_.payload + (place.begin & (payload_bytes_ - 1)), length};
+      const ChunkPlace place = place_chunk(stream.position, length, bytes);
+      record.chunk = {stream.area + (place.begin & (stream.bytes - 1)), length};
       end_ = place.end;
     }
     record.kind = kind_of(word);
@@ -76,10 +79,19 @@ class BasicRingReader {
   [[nodiscard]] bool release() noexcept {
     ++released_;
     lap_ += (released_ & mask_) == 0 ? 1 : 0;
-    position_ = end_;
-    if (released_ - told_cells_ < quarter_ && position_ - told_bytes_ < payload_bytes_ / 4) return false;
+    Stream& stream = streams_[area_];
+    stream.position = end_;
+    if (released_ - told_cells_ < quarter_ && stream.position - stream.told < stream.bytes / 4) return false;
     tell();
     return true;
+  }
+
+  // Area::window lies there from now on; nowhere, for 0 bytes. Borrows the memory. REQUIRES:
+  // is_valid_area(bytes), or 0.
+  void set_window(const std::byte* memory, std::uint32_t bytes) noexcept {
+    Stream& window = streams_[static_cast<std::size_t>(Area::window)];
+    window.area = memory;
+    window.bytes = bytes;
   }
 
   // Hands back what was released and not yet told, if anything; returns as release() does. To be called when
@@ -91,27 +103,38 @@ class BasicRingReader {
   }
 
  private:
+  // What was read of an area.
+  struct Stream {
+    const std::byte* area = nullptr;
+    std::uint64_t bytes = 0;     // size of the area
+    std::uint64_t position = 0;  // end of the last released chunk
+    std::uint64_t told = 0;      // what the writer can know
+  };
+
   [[nodiscard]] const Cell& next_cell() const noexcept { return parts_.cells[released_ & mask_]; }
 
   void tell() noexcept {
     told_cells_ = released_;
-    told_bytes_ = position_;
     // release: this side's last look at the records was before (invariant 5). Each count alone is a safe one,
     // so that it does not matter if the writer sees a new one beside an old one.
-    Memory::store(parts_.counts->payload_bytes, told_bytes_, std::memory_order_release);
+    for (std::size_t i = 0; i < areas; ++i) {
+      Stream& stream = streams_[i];
+      if (stream.told == stream.position) continue;
+      stream.told = stream.position;
+      Memory::store(parts_.counts->payload_bytes[i], stream.told, std::memory_order_release);
+    }
     Memory::store(parts_.counts->cells, told_cells_, std::memory_order_release);
   }
 
   RingParts parts_;
   std::uint64_t released_ = 0;    // records
-  std::uint64_t position_ = 0;    // end of the last released chunk
-  std::uint64_t end_ = 0;         // end of the chunk that look() showed, or of the one before
+  std::uint64_t end_ = 0;         // end of the chunk that look() showed, in its area
   std::uint64_t told_cells_ = 0;  // what the writer can know
-  std::uint64_t told_bytes_ = 0;
-  std::uint32_t mask_;  // cells - 1
-  std::uint32_t payload_bytes_;
-  std::uint32_t quarter_;  // of the cells
-  std::uint32_t lap_;      // of the next record
+  std::array<Stream, areas> streams_;
+  std::uint32_t area_ = 0;  // of the chunk that look() showed
+  std::uint32_t mask_;      // cells - 1
+  std::uint32_t quarter_;   // of the cells
+  std::uint32_t lap_;       // of the next record
 };
 
 using RingReader = BasicRingReader<>;

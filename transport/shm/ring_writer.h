@@ -23,41 +23,53 @@ class BasicRingWriter {
       : parts_(memory, shape),
         limits_{shape.cells - reserved_cells(shape), shape.cells},
         mask_(shape.cells - 1),
-        payload_bytes_(shape.payload_bytes),
         reserve_(reserved_cells(shape)),
-        lap_(first_lap) {}
+        lap_(first_lap) {
+    streams_[0] = {.area = parts_.payload, .bytes = shape.payload_bytes};
+  }
 
   // Puts a record into the ring, for the reader to see at once. False: nothing was written, there is no room
-  // for it now, or the ring is broken. REQUIRES: chunk.size() <= largest_chunk(); <= inline_bytes for
+  // for it now, or the ring is broken. REQUIRES: chunk.size() <= largest_chunk(area); <= inline_bytes for
   // Share::control.
   [[nodiscard]] bool try_write(RecordKind kind, const PacketHeader& header, std::span<const std::byte> chunk,
-                               Share share) noexcept {
+                               Share share, Area area = Area::own) noexcept {
     if (written_ >= limit(share) && !has_cell(share)) [[unlikely]]
       return false;
     Cell& cell = parts_.cells[written_ & mask_];
     const auto length = static_cast<std::uint32_t>(chunk.size());
     if (length <= inline_bytes)
       Memory::write_inline(cell.chunk.data(), chunk);
-    else if (!write_chunk(chunk.data(), length))
+    else if (!write_chunk(stream_of(area), chunk.data(), length))
       return false;
     Memory::write_header(cell.header, header);
     // release: whoever sees the lap sees the record (invariant 3).
-    Memory::store(cell.word, pack_word(lap_, kind, length), std::memory_order_release);
+    Memory::store(cell.word, pack_word(lap_, kind, length, area), std::memory_order_release);
     ++written_;
     lap_ += (written_ & mask_) == 0 ? 1 : 0;
     fetch_for_write(&parts_.cells[(written_ + cells_ahead) & mask_]);
     return true;
   }
 
-  // Whether try_write() would take the largest chunk now. False for a broken ring.
-  [[nodiscard]] bool has_room() noexcept {
-    const ChunkPlace place = place_chunk(position_, largest_chunk(), payload_bytes_);
-    if (written_ >= limit(Share::data) || place.end - released_bytes_ > payload_bytes_) refresh();
-    return written_ < limit(Share::data) && place.end - released_bytes_ <= payload_bytes_;
+  // Whether try_write() would take a chunk of this length now. False for a broken ring. REQUIRES: as
+  // try_write() for data.
+  [[nodiscard]] bool has_room(Area area, std::uint32_t bytes) noexcept {
+    const Stream& stream = stream_of(area);
+    const std::uint64_t end = place_chunk(stream.position, bytes, size_of(stream)).end;
+    if (written_ >= limit(Share::data) || end - stream.released > stream.bytes) refresh();
+    return written_ < limit(Share::data) && end - stream.released <= stream.bytes;
   }
 
-  [[nodiscard]] std::uint32_t largest_chunk() const noexcept {
-    return shm::largest_chunk({mask_ + 1, payload_bytes_});
+  // 0 for a window that is not there.
+  [[nodiscard]] std::uint32_t largest_chunk(Area area) const noexcept {
+    return shm::largest_chunk(size_of(streams_[static_cast<std::size_t>(area)]));
+  }
+
+  // Area::window lies there from now on; the reader must be told (RecordKind::moved) before the next chunk.
+  // Borrows the memory. REQUIRES: is_valid_area(bytes); no chunk is left in the window before (invariant 10).
+  void set_window(std::byte* memory, std::uint32_t bytes) noexcept {
+    Stream& window = stream_of(Area::window);
+    window.area = memory;
+    window.bytes = bytes;
   }
 
   // Whether the reader has released every record. Exact if the reader hands back when it finds the ring
@@ -72,6 +84,18 @@ class BasicRingWriter {
   [[nodiscard]] bool broken() const noexcept { return limit(Share::control) == 0; }
 
  private:
+  // What was written into an area.
+  struct Stream {
+    std::byte* area = nullptr;
+    std::uint64_t bytes = 0;     // size of the area
+    std::uint64_t position = 0;  // end of the last chunk
+    std::uint64_t released = 0;  // the reader's count, as last seen
+  };
+  static std::uint32_t size_of(const Stream& stream) noexcept {
+    return static_cast<std::uint32_t>(stream.bytes);
+  }
+  [[nodiscard]] Stream& stream_of(Area area) noexcept { return streams_[static_cast<std::size_t>(area)]; }
+
   [[nodiscard]] std::uint64_t limit(Share share) const noexcept {
     return limits_[static_cast<std::size_t>(share)];
   }
@@ -82,14 +106,14 @@ class BasicRingWriter {
     return written_ < limit(share);
   }
 
-  bool write_chunk(const std::byte* chunk, std::uint32_t length) noexcept {
-    const ChunkPlace place = place_chunk(position_, length, payload_bytes_);
-    if (place.end - released_bytes_ > payload_bytes_) {
+  bool write_chunk(Stream& stream, const std::byte* chunk, std::uint32_t length) noexcept {
+    const ChunkPlace place = place_chunk(stream.position, length, size_of(stream));
+    if (place.end - stream.released > stream.bytes) {
       refresh();
-      if (broken() || place.end - released_bytes_ > payload_bytes_) return false;
+      if (broken() || place.end - stream.released > stream.bytes) return false;
     }
-    Memory::write(parts_.payload + (place.begin & (payload_bytes_ - 1)), chunk, length);
-    position_ = place.end;
+    Memory::write(stream.area + (place.begin & (stream.bytes - 1)), chunk, length);
+    stream.position = place.end;
     return true;
   }
 
@@ -98,16 +122,19 @@ class BasicRingWriter {
     if (broken()) return;
     // acquire: what is written into this room comes after the reader's last look at it (invariant 5).
     const std::uint64_t cells = Memory::load(parts_.counts->cells, std::memory_order_acquire);
-    const std::uint64_t bytes = Memory::load(parts_.counts->payload_bytes, std::memory_order_acquire);
-    if (cells < released_cells_ || cells > written_ || bytes < released_bytes_ || bytes > position_) {
-      limits_ = {0, 0};
-      return;
+    if (cells < released_cells_ || cells > written_) return fail();
+    for (std::size_t i = 0; i < areas; ++i) {
+      Stream& stream = streams_[i];
+      const std::uint64_t bytes = Memory::load(parts_.counts->payload_bytes[i], std::memory_order_acquire);
+      if (bytes < stream.released || bytes > stream.position) return fail();
+      stream.released = bytes;
     }
     released_cells_ = cells;
-    released_bytes_ = bytes;
     const std::uint64_t limit = cells + mask_ + 1;
     limits_ = {limit - reserve_, limit};
   }
+
+  void fail() noexcept { limits_ = {0, 0}; }
 
   // Has this core own a line before it is written. The engine's lock, which comes after each record, waits
   // for all stores to be done, and one to a line that the reader's core still owns takes as long as a
@@ -126,11 +153,9 @@ class BasicRingWriter {
   RingParts parts_;
   std::uint64_t written_ = 0;            // records
   std::array<std::uint64_t, 2> limits_;  // up to which number of records each Share may write; 0: broken
-  std::uint64_t position_ = 0;           // end of the last chunk
-  std::uint64_t released_cells_ = 0;     // the reader's counts, as last seen
-  std::uint64_t released_bytes_ = 0;
-  std::uint32_t mask_;  // cells - 1
-  std::uint32_t payload_bytes_;
+  std::array<Stream, areas> streams_;
+  std::uint64_t released_cells_ = 0;  // the reader's count, as last seen
+  std::uint64_t mask_;                // cells - 1
   std::uint32_t reserve_;
   std::uint32_t lap_;  // of the next record
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace parley::transport {
 
 using base::Code;
 using base::Status;
+using shm::Area;
 using shm::Look;
 using shm::Record;
 using shm::RecordKind;
@@ -17,14 +19,24 @@ using shm::Share;
 namespace {
 // Delivered per link and visit, so that no link starves.
 constexpr std::size_t visit_records = 64;
+constexpr std::size_t visit_bytes = 1 << 20;
+
+// From here on a payload is faster in lines that have left both caches than in those that the other side has
+// just read; README has the measurement.
+constexpr std::size_t windowed_bytes = 4 << 10;
+// With n pieces the receiver's copy ends 1/n after the sender's; more pieces cost more than they bring.
+constexpr std::size_t pieces_of_a_packet = 8;
+constexpr std::uint32_t largest_window_piece = 256 << 10;
 }  // namespace
 
-ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy)
+ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy, shm::WindowPool& windows)
     : facts_(std::move(acquaintance)),
       writer_(facts_.out.data(), facts_.out_shape),
       reader_(facts_.in.data(), facts_.in_shape),
       sink_(sink),
-      needy_(needy) {}
+      needy_(needy),
+      windows_(windows),
+      handover_(windows, facts_.socket) {}
 
 ShmLink::~ShmLink() {
   if (NeedyList::is_linked(*this)) NeedyList::remove(*this);
@@ -39,38 +51,108 @@ void ShmLink::end(Status reason) noexcept {
   need_room();
 }
 
+Status ShmLink::wait_for_room() noexcept {
+  refused_ = true;
+  need_room();
+  return Code::again;
+}
+
 Status ShmLink::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
                          Urgency /*a message costs no system call, so none is held back*/) noexcept {
   if (ended()) return ended_;
-  const bool is_large = payload.bytes > writer_.largest_chunk();
-  const auto chunk = std::span(payload.data, is_large ? writer_.largest_chunk() : payload.bytes);
+  if (done_ != nullptr) return wait_for_room();
+  const Area area = payload.bytes < windowed_bytes ? Area::own : area_for(payload.bytes);
+  const bool is_large = payload.bytes > copy_limit_bytes();
+  const std::uint32_t piece = is_large ? piece_for(area, payload.bytes) : 0;
+  const auto chunk = std::span(payload.data, is_large ? piece : payload.bytes);
   const Share share = payload.bytes == 0 ? Share::control : Share::data;
-  if (done_ != nullptr || !writer_.try_write(RecordKind::packet, header, chunk, share)) {
-    refused_ = true;
-    need_room();
-    return Code::again;
-  }
-  if (is_large) {
-    leaving_ = header;
-    leaving_data_ = payload.data + chunk.size();
-    left_bytes_ = payload.bytes - chunk.size();
-    done_ = done;
-    write_chunks();
-    need_room();
-  }
+  if (!writer_.try_write(RecordKind::packet, header, chunk, share, area)) return wait_for_room();
   facts_.bell.ring_if_asleep();
-  return is_large ? Code::in_progress : Code::ok;
+  if (!is_large) return Code::ok;
+  leaving_data_ = payload.data + chunk.size();
+  left_bytes_ = payload.bytes - chunk.size();
+  piece_bytes_ = piece;
+  leaving_area_ = area;
+  if (write_pieces()) return Code::ok;
+  done_ = done;
+  need_room();
+  return Code::in_progress;
 }
 
-// False: the ring is full.
-bool ShmLink::write_chunks() noexcept {
+// Where a payload of at least windowed_bytes goes. A link that has been busy for a while gets a window, and
+// the peer is told where it is before the first chunk.
+Area ShmLink::area_for(std::size_t payload_bytes) noexcept {
+  if (!window_) {
+    busy_bytes_ += payload_bytes;
+    if (busy_bytes_ < windows_.plan().busy_bytes) return Area::own;
+    window_ = windows_.lease(handover_.accepted(), *this);
+    if (!window_) {
+      handover_.offer_another();
+      return Area::own;
+    }
+    is_announced_ = false;
+  }
+  windows_.touch(*window_);
+  if (!is_announced_) {
+    PacketHeader moved;
+    moved.id = static_cast<std::uint32_t>(*window_);
+    if (!writer_.try_write(RecordKind::moved, moved, {}, Share::data)) return Area::own;
+    writer_.set_window(windows_.memory(*window_).data(), windows_.plan().bytes);
+    is_announced_ = true;
+  }
+  return Area::window;
+}
+
+// The least that a receiver waits for, if it waits; else few large pieces.
+std::uint32_t ShmLink::piece_for(Area area, std::size_t payload_bytes) const noexcept {
+  const std::size_t wanted = writer_.drained() ? payload_bytes / pieces_of_a_packet : payload_bytes;
+  const std::size_t piece = std::min<std::size_t>(
+      std::max<std::size_t>(std::bit_ceil(wanted), smallest_piece), largest_piece(area));
+  return static_cast<std::uint32_t>(std::min(piece, payload_bytes));
+}
+
+std::uint32_t ShmLink::largest_piece(Area area) const noexcept {
+  const std::uint32_t half = writer_.largest_chunk(area);
+  return std::min(half, area == Area::own ? smallest_piece : largest_window_piece);
+}
+
+bool ShmLink::give_up_window() noexcept {
+  if (done_ != nullptr || !writer_.drained()) return false;
+  window_.reset();
+  return true;
+}
+
+// A link that has ended writes no more, but the peer may still be reading.
+void ShmLink::leave_window() noexcept {
+  if (!window_) return;
+  if (peer_has_ended_ || writer_.drained())
+    windows_.give_back(*window_);
+  else
+    windows_.retire(*window_);
+  window_.reset();
+}
+
+// False: there is no room.
+bool ShmLink::write_pieces() noexcept {
   while (left_bytes_ != 0) {
-    const std::size_t bytes = std::min<std::size_t>(left_bytes_, writer_.largest_chunk());
-    if (!writer_.try_write(RecordKind::continuation, {}, {leaving_data_, bytes}, Share::data)) return false;
+    const std::size_t bytes = std::min<std::size_t>(left_bytes_, piece_bytes_);
+    if (!writer_.try_write(RecordKind::continuation, {}, {leaving_data_, bytes}, Share::data, leaving_area_))
+      return false;
+    facts_.bell.ring_if_asleep();
     leaving_data_ += bytes;
     left_bytes_ -= bytes;
   }
   return true;
+}
+
+bool ShmLink::has_room() noexcept {
+  if (done_ != nullptr)
+    return writer_.has_room(leaving_area_,
+                            static_cast<std::uint32_t>(std::min<std::size_t>(left_bytes_, piece_bytes_)));
+  // Whatever was refused.
+  const bool has_window = window_ && is_announced_;
+  return writer_.has_room(Area::own, writer_.largest_chunk(Area::own)) &&
+         (!has_window || writer_.has_room(Area::window, largest_piece(Area::window)));
 }
 
 std::size_t ShmLink::use_room() noexcept {
@@ -82,17 +164,14 @@ std::size_t ShmLink::use_room() noexcept {
   std::size_t events = 0;
   if (done_ != nullptr) {
     const std::size_t before = left_bytes_;
-    const bool is_complete = write_chunks();
-    if (left_bytes_ != before) {
-      ++events;
-      facts_.bell.ring_if_asleep();
-    }
+    const bool is_complete = write_pieces();
+    if (left_bytes_ != before) ++events;
     if (!is_complete) return events;
     ++events;
     Completion* done = std::exchange(done_, nullptr);
     done->fn(*done, {});  // may post the next large packet
   }
-  if (!ended() && done_ == nullptr && refused_ && writer_.has_room()) {
+  if (!ended() && done_ == nullptr && refused_ && has_room()) {
     refused_ = false;
     ++events;
     sink_.on_writable(*this);
@@ -103,11 +182,13 @@ std::size_t ShmLink::use_room() noexcept {
 
 std::size_t ShmLink::receive() noexcept {
   std::size_t events = 0;
+  std::size_t bytes = 0;
   Record record;
-  while (!ended() && events < visit_records) {
+  while (!ended() && events < visit_records && bytes < visit_bytes) {
     const Look look = reader_.look(record);
     if (look == Look::empty) break;
     ++events;
+    bytes += record.chunk.size();
     const Status status = look == Look::broken ? Status(Code::protocol_violation) : deliver(record);
     if (!status.ok()) {
       end(status);
@@ -128,6 +209,7 @@ std::size_t ShmLink::receive() noexcept {
 
 Status ShmLink::deliver(const Record& record) noexcept {
   if (record.kind == RecordKind::continuation) return land(record.chunk);
+  if (record.kind == RecordKind::moved) return move(record.header.id);
   const PacketHeader& header = record.header;
   const bool is_packet = record.kind == RecordKind::packet && missing_bytes_ == 0;
   if (!is_packet || header.payload_bytes > max_payload_bytes || record.chunk.size() > header.payload_bytes)
@@ -142,6 +224,15 @@ Status ShmLink::deliver(const Record& record) noexcept {
   return land(record.chunk);
 }
 
+// The peer writes through another of its windows from now on.
+Status ShmLink::move(std::uint64_t place) noexcept {
+  const auto window = handover_.peer_window(place);
+  if (window.empty()) return Code::protocol_violation;
+  window_read_ = place;
+  reader_.set_window(window.data(), static_cast<std::uint32_t>(window.size()));
+  return {};
+}
+
 Status ShmLink::land(std::span<const std::byte> chunk) noexcept {
   if (ended()) return {};  // on_header() has closed this link
   if (chunk.empty() || chunk.size() > missing_bytes_) return Code::protocol_violation;
@@ -153,8 +244,13 @@ Status ShmLink::land(std::span<const std::byte> chunk) noexcept {
 }
 
 void ShmLink::look_at_peer() noexcept {
-  // Nothing is said on the socket once the link stands: whatever is to be read there is the end.
-  peer_has_ended_ = true;
+  const Status heard = handover_.hear();
+  // It may have come in the place of the one that is being read through.
+  const auto window = handover_.peer_window(window_read_);
+  reader_.set_window(window.data(), static_cast<std::uint32_t>(window.size()));
+  if (heard.code() == Code::protocol_violation) return end(heard);
+  // Nothing was said, so that it is the other descriptor that tells of the end.
+  if (!heard.ok()) peer_has_ended_ = true;
 }
 
 void ShmLink::close() noexcept {
@@ -164,6 +260,7 @@ void ShmLink::close() noexcept {
 }
 
 void ShmLink::abandon() noexcept {
+  leave_window();
   missing_bytes_ = 0;
   if (Completion* done = std::exchange(done_, nullptr); done != nullptr) done->fn(*done, Code::cancelled);
 }

@@ -1,32 +1,40 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "transport/base/intrusive_list.h"
 #include "transport/interface/endpoint.h"
 #include "transport/interface/sink.h"
+#include "transport/shm/handover.h"
 #include "transport/shm/introduction.h"
 #include "transport/shm/ring_reader.h"
 #include "transport/shm/ring_writer.h"
+#include "transport/shm/window.h"
 
 namespace parley::transport {
 
 struct ShmNeedyTag;
 
-// Two rings, one in each direction, as an ordered link. Created and destroyed by ShmTransport.
-class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag> {
+// Two rings, one in each direction, as an ordered link; while there is much to send, with a window. Created
+// and destroyed by ShmTransport.
+class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, private shm::WindowTenant {
  public:
   using NeedyList = base::IntrusiveList<ShmLink, ShmNeedyTag>;
 
   // `needy`: the transport's list of links that wait for room or have ended; the link enters it by itself.
-  ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy);
+  // All three outlive the link.
+  ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy, shm::WindowPool& windows);
   ~ShmLink() override;
 
   base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
                         Urgency urgency) noexcept override;
-  [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return writer_.largest_chunk(); }
+  [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override {
+    return std::min<std::size_t>(smallest_piece, writer_.largest_chunk(shm::Area::own));
+  }
   // What is in the ring is at the peer's host, and stays readable there when we have gone.
   [[nodiscard]] bool drained() const noexcept override { return ended() || done_ == nullptr; }
   // The peer's host is ours.
@@ -40,12 +48,12 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag> {
   // Delivers what has arrived, within a budget; returns the number of events.
   std::size_t receive() noexcept;
   // Whether use_room() has something to do.
-  [[nodiscard]] bool has_room() noexcept { return writer_.has_room(); }
+  [[nodiscard]] bool has_room() noexcept;
   // Goes on with what waits for room; returns the number of events. The link leaves the list when nothing
   // waits any more.
   std::size_t use_room() noexcept;
 
-  // Something is to be read on a descriptor that tells of the peer's end.
+  // Something is to be read on the socket or on end_of_life(): the peer shows a window, or has ended.
   void look_at_peer() noexcept;
   // Whether the peer has ended; what it had written before is still to be read.
   [[nodiscard]] bool peer_has_ended() const noexcept { return peer_has_ended_; }
@@ -61,10 +69,20 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag> {
   [[nodiscard]] const base::UniqueFd& end_of_life() const noexcept { return facts_.end_of_life; }
 
  private:
+  // A larger packet travels in pieces, so that both sides copy at the same time.
+  static constexpr std::uint32_t smallest_piece = 8 << 10;
+
+  bool give_up_window() noexcept override;
+  void leave_window() noexcept;
+  shm::Area area_for(std::size_t payload_bytes) noexcept;
+  [[nodiscard]] std::uint32_t piece_for(shm::Area area, std::size_t payload_bytes) const noexcept;
+  [[nodiscard]] std::uint32_t largest_piece(shm::Area area) const noexcept;
+  base::Status wait_for_room() noexcept;
   void end(base::Status reason) noexcept;
   void need_room() noexcept;
-  bool write_chunks() noexcept;
+  bool write_pieces() noexcept;
   base::Status deliver(const shm::Record& record) noexcept;
+  base::Status move(std::uint64_t place) noexcept;
   base::Status land(std::span<const std::byte> chunk) noexcept;
 
   shm::Acquaintance facts_;
@@ -72,11 +90,19 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag> {
   shm::RingReader reader_;
   PacketSink& sink_;
   NeedyList& needy_;
+  shm::WindowPool& windows_;
+  shm::Handover handover_;
 
-  // A large packet that is leaving, in chunks; done_ is null when there is none.
-  PacketHeader leaving_{};
+  std::optional<std::size_t> window_;              // place of the one we have leased
+  bool is_announced_ = false;                      // the peer has been told of it
+  std::uint64_t busy_bytes_ = 0;                   // of larger packets, while there was no window
+  std::uint64_t window_read_ = shm::most_windows;  // place of the peer's that it writes through
+
+  // A large packet that is leaving, in pieces; done_ is null when there is none.
   const std::byte* leaving_data_ = nullptr;
   std::size_t left_bytes_ = 0;  // of it
+  std::uint32_t piece_bytes_ = 0;
+  shm::Area leaving_area_ = shm::Area::own;
   Completion* done_ = nullptr;
   bool refused_ = false;  // a try_send answered `again`: on_writable() is owed
 

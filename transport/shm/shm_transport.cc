@@ -37,7 +37,7 @@ constexpr char separator = '/';
 }  // namespace
 
 ShmTransport::ShmTransport(socket::Reactor& reactor, const shm::Self& self)
-    : reactor_(reactor), self_(self) {}
+    : reactor_(reactor), self_(self), windows_(self.windows) {}
 
 ShmTransport::~ShmTransport() {
   if (bell_) reactor_.unwatch(bell_->event());
@@ -134,7 +134,7 @@ std::size_t ShmTransport::look_at_descriptors() noexcept {
       has_callers = true;
     } else if (!link->peer_has_ended()) {
       link->look_at_peer();
-      unwatch(*link);
+      if (link->peer_has_ended()) unwatch(*link);
       ++events;
     }
   }
@@ -202,7 +202,7 @@ void ShmTransport::admit(Introduction introduction) noexcept {
     auto mover =
         std::make_unique<CrossMemoryMover>(std::move(acquaintance.cross_memory), acquaintance.socket.get(),
                                            acquaintance.end_of_life.get(), pulling_);
-    auto link = std::make_unique<ShmLink>(std::move(acquaintance), *sink_, needy_);
+    auto link = std::make_unique<ShmLink>(std::move(acquaintance), *sink_, needy_, windows_);
     link->dialled = dialled;
     link->transport = name();
     link->mover = mover.get();

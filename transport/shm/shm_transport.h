@@ -71,6 +71,8 @@ class ShmTransport final : public Transport {
   base::UniqueFd events_;  // epoll set of listener, introductions and links, level-triggered
   std::vector<shm::Introduction> introductions_;
   std::vector<Failed> failures_;  // to be told
+  // Outlives the links.
+  shm::WindowPool windows_;
   std::vector<std::unique_ptr<ShmLink>> links_;
   ShmLink::NeedyList needy_;                               // links that wait for room, or have ended
   CrossMemoryMover::PullingList pulling_;                  // those that have something to read

@@ -31,9 +31,9 @@ TEST(RingLayout, ShapesHaveLimits) {
   EXPECT_TRUE(is_valid({64, 64 << 10}));
   for (const RingShape shape :
        {RingShape{0, 128}, RingShape{2, 128}, RingShape{12, 128}, RingShape{1U << 17, 128}, RingShape{4, 0},
-        RingShape{4, 64}, RingShape{4, 192}, RingShape{4, 1U << 25}})
+        RingShape{4, 64}, RingShape{4, 192}, RingShape{4, 1U << 24}})
     EXPECT_FALSE(is_valid(shape)) << shape.cells << " " << shape.payload_bytes;
-  // The length of the longest chunk fits into its 24 bits.
+  // The length of the longest chunk fits into its 23 bits.
   EXPECT_EQ(length_of(pack_word(1, RecordKind::moved, largest_chunk(largest_ring))),
             largest_chunk(largest_ring));
 }
@@ -48,10 +48,13 @@ TEST(RingLayout, PartsLieOneBehindTheOther) {
 }
 
 TEST(RingLayout, AWordKeepsItsParts) {
-  const std::uint64_t word = pack_word(0xffff'fffe, RecordKind::moved, 0xabcdef);
-  EXPECT_EQ(lap_of(word), 0xffff'fffe);
-  EXPECT_EQ(kind_of(word), RecordKind::moved);
-  EXPECT_EQ(length_of(word), 0xabcdefU);
+  for (const Area area : {Area::own, Area::window}) {
+    const std::uint64_t word = pack_word(0xffff'fffe, RecordKind::moved, 0x7bcdef, area);
+    EXPECT_EQ(lap_of(word), 0xffff'fffe);
+    EXPECT_EQ(kind_of(word), RecordKind::moved);
+    EXPECT_EQ(area_of(word), area);
+    EXPECT_EQ(length_of(word), 0x7bcdefU);
+  }
 }
 
 TEST(Ring, ARecordArrivesAsItWasWritten) {

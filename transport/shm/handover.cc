@@ -1,0 +1,116 @@
+#include "transport/shm/handover.h"
+
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "transport/base/log.h"
+#include "transport/shm/ring_layout.h"
+
+namespace parley::transport::shm {
+
+using base::Code;
+using base::Status;
+using base::UniqueFd;
+
+namespace {
+constexpr std::array<char, 4> magic{'P', 'L', 'Y', 'W'};
+}  // namespace
+
+Handover::State Handover::state_of(std::size_t place) const noexcept {
+  const Ours& ours = ours_[place];
+  return ours.generation == pool_.generation(place) ? ours.state : State::unknown;
+}
+
+WindowSet Handover::in_state(State state) const noexcept {
+  WindowSet set;
+  for (std::size_t place = 0; place < most_windows; ++place) set[place] = state_of(place) == state;
+  return set;
+}
+
+void Handover::offer_another() noexcept {
+  if (in_state(State::offered).any()) return;
+  const std::optional<std::size_t> place =
+      pool_.another(in_state(State::accepted) | in_state(State::refused));
+  if (!place) return;
+  Message message;
+  message.magic = magic;
+  message.kind = Kind::offer;
+  message.place = static_cast<std::uint8_t>(*place);
+  message.generation = pool_.generation(*place);
+  message.bytes = pool_.plan().bytes;
+  const int memory = pool_.memory(*place).fd();
+  const Status sent = send_message(socket_, std::as_bytes(std::span(&message, 1)), std::span(&memory, 1));
+  // Not asked again, whatever is wrong: a peer that has gone is noticed elsewhere.
+  ours_[*place] = {message.generation, sent.ok() ? State::offered : State::refused};
+}
+
+Status Handover::hear() noexcept {
+  bool heard = false;
+  for (;;) {
+    Message message;
+    HandedOver descriptors;
+    Status got = receive_message(socket_, std::as_writable_bytes(std::span(&message, 1)), descriptors);
+    // The error of a peer that left without reading all comes before what it had sent itself.
+    if (got.code() == Code::peer_died && got.native() == ECONNRESET) {
+      descriptors = {};
+      got = receive_message(socket_, std::as_writable_bytes(std::span(&message, 1)), descriptors);
+    }
+    if (got.code() == Code::again) return heard ? Status() : got;
+    const bool lacks_descriptors = got.code() == Code::exhausted;  // there was no number free for one
+    if (!got.ok() && !lacks_descriptors) return got;
+    heard = true;
+    if (const Status status = take(message, descriptors, !lacks_descriptors); !status.ok()) return status;
+  }
+}
+
+Status Handover::take(const Message& message, HandedOver& descriptors, bool has_descriptor) noexcept {
+  if (message.magic != magic || message.place >= most_windows) return Code::protocol_violation;
+  if (message.kind == Kind::offer) {
+    if (!is_valid_area(message.bytes) || descriptors[1]) return Code::protocol_violation;
+    if (has_descriptor) return take_offer(message, std::move(descriptors[0]));
+    answer(message, Kind::refused);
+    return {};
+  }
+  const bool is_answer = message.kind == Kind::accepted || message.kind == Kind::refused;
+  if (!is_answer || descriptors[0]) return Code::protocol_violation;
+  Ours& ours = ours_[message.place];
+  // To an offer of a window that is no more.
+  if (ours.generation != message.generation) return {};
+  if (ours.state != State::offered) return Code::protocol_violation;
+  ours.state = message.kind == Kind::accepted ? State::accepted : State::refused;
+  return {};
+}
+
+Status Handover::take_offer(const Message& message, UniqueFd memory) noexcept {
+  Segment& place = theirs_[message.place];
+  place = {};
+  their_bytes_[message.place] = 0;
+  try {
+    auto attached = Segment::attach(std::move(memory), message.bytes);
+    if (!attached && attached.failure().status.code() != Code::exhausted) return Code::protocol_violation;
+    if (attached) {
+      place = std::move(attached).value();
+      place.close_fd();
+      their_bytes_[message.place] = message.bytes;
+    }
+  } catch (const std::bad_alloc&) {
+    place = {};
+  }
+  if (place.data() == nullptr) PARLEY_LOG(info, "shm", "no room to map a window of the peer's");
+  answer(message, place.data() == nullptr ? Kind::refused : Kind::accepted);
+  return {};
+}
+
+// A peer that does not hear the answer goes on through the ring.
+void Handover::answer(Message message, Kind kind) noexcept {
+  message.kind = kind;
+  (void)send_message(socket_, std::as_bytes(std::span(&message, 1)), {});
+}
+
+std::span<const std::byte> Handover::peer_window(std::uint64_t place) const noexcept {
+  if (place >= most_windows) return {};
+  return {theirs_[place].data(), their_bytes_[place]};
+}
+
+}  // namespace parley::transport::shm
