@@ -153,16 +153,22 @@ def handshake_dialler():
 
 
 def shm_ring():
-    write, large, look, release, hand_back = b"\3\1\0", b"\3\5", b"\5", b"\6", b"\7"
+    write, large, look, release, hand_back = b"\3\0\1\0", b"\3\0\5", b"\5", b"\6", b"\x08"
+    in_window, writer_moves, reader_moves = b"\3\1\5", b"\7%c\0", b"\7%c\1"
     for shape in range(3):
         yield f"passed_on_{shape}", bytes([shape]) + (write + large + 2 * (look + release) + hand_back) * 6
     yield "full", b"\0" + write * 6 + look + release + write
-    yield "reserve", b"\0" + write * 6 + b"\3\0\1" * 2
+    yield "reserve", b"\0" + write * 6 + b"\3\0\0\1" * 2
     yield "released_what_was_not_written", b"\0" + write + bytes([2, 7, 1]) + write * 5
     yield "released_less_than_before", b"\0" + write * 4 + look + release + write + bytes([2, 1, 1]) + write * 2
     for name, lap, length in (("lap_before", 0, 0), ("lap_after", 2, 0), ("empty_chunk", 1, 0), ("largest_chunk", 1, 4),
                               ("beyond_the_largest_chunk", 1, 5), ("longest_length", 1, 6), ("any_length", 1, 7)):
-        yield name, bytes([1, 1, lap, 1, 0x41, length]) + look + release + look
+        yield name, bytes([1, 1, lap, 1, 0x41, 0, length]) + look + release + look
+        yield f"{name}_in_a_window", b"\1" + reader_moves % 0 + bytes([1, lap, 1, 0x41, 1, length]) + look + release + look
+    yield "chunk_in_no_window", bytes([1, 1, 1, 1, 0x41, 1, 4]) + look
+    yield "windows_taken_in_turns", b"\1" + b"".join(
+        writer_moves % i + reader_moves % i + (in_window + look + release) * 2 + hand_back for i in (0, 1, 0, 1))
+    yield "windows_apart", b"\1" + writer_moves % 0 + reader_moves % 1 + (in_window + look + release) * 3 + b"\7\2" + look
     yield "changed_under_the_eyes", b"\1" + write + look + bytes([0, 0, 128, 64]) + b"\xff" * 64 + release + look
     yield "counts_overwritten", b"\0" + write + bytes([0, 0, 0, 16]) + b"\xff" * 16 + write * 5
 

@@ -1,5 +1,5 @@
-// A ring whose memory somebody else writes as well: anything, at any time, into cells, laps, lengths, payload
-// and counts, while this side writes and reads.
+// A ring whose memory somebody else writes as well: anything, at any time, into cells, laps, lengths, areas,
+// payload and counts, while this side writes and reads, with windows that come and go.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -25,6 +25,7 @@ class Attacked {
       : shape_(shape),
         memory_(
             static_cast<std::byte*>(::operator new (ring_bytes(shape), std::align_val_t{ring_alignment}))),
+        windows_{new_window(), new_window()},
         parts_(memory_.get(), shape),
         writer_(memory_.get(), shape),
         reader_(memory_.get(), shape) {
@@ -33,7 +34,7 @@ class Attacked {
 
   void run(Input& input) {
     while (!input.empty()) {
-      switch (input.choice(8)) {
+      switch (input.choice(9)) {
         case 0: scribble(input); break;
         case 1: forge_word(input); break;
         case 2: forge_counts(input); break;
@@ -41,6 +42,7 @@ class Attacked {
         case 4: write(input); break;
         case 5: look(); break;
         case 6: release(); break;
+        case 7: move_window(input); break;
         default: (void)reader_.hand_back(); break;
       }
     }
@@ -50,6 +52,28 @@ class Attacked {
   struct Free {
     void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{ring_alignment}); }
   };
+
+  static constexpr std::uint32_t window_bytes = 512;
+  using Memory = std::unique_ptr<std::byte, Free>;
+  // Each by itself, so that AddressSanitizer sees a step beyond it.
+  static Memory new_window() {
+    return Memory(static_cast<std::byte*>(::operator new (window_bytes, std::align_val_t{ring_alignment})));
+  }
+
+  // Either side takes one or the other, whatever the other side does; the reader may lose it, too.
+  void move_window(Input& input) {
+    const std::size_t which = input.choice(3);
+    if (which == 2) {
+      reader_.set_window(nullptr, 0);
+      reads_ = nullptr;
+    } else if (input.choice(2) == 0) {
+      writer_.set_window(windows_[which].get(), window_bytes);
+    } else {
+      reads_ = windows_[which].get();
+      reader_.set_window(reads_, window_bytes);
+    }
+    looked_ = false;  // what it showed may be gone
+  }
 
   // Bytes anywhere in the ring.
   void scribble(Input& input) {
@@ -63,24 +87,28 @@ class Attacked {
     const auto lap = static_cast<std::uint32_t>(released_ / shape_.cells + input.choice(4));
     const auto kind = static_cast<RecordKind>(input.byte());
     const std::uint32_t largest = largest_chunk(shape_);
-    const std::uint32_t lengths[] = {0, 24, 25, 64, largest, largest + 1, 0xff'ffff, input.byte()};
-    parts_.cells[released_ % shape_.cells].word = pack_word(lap, kind, input.one_of(lengths));
+    const std::uint32_t lengths[] = {0, 24, 25, 64, largest, largest + 1, 0x7f'ffff, input.byte()};
+    const auto area = static_cast<Area>(input.choice(areas));
+    parts_.cells[released_ % shape_.cells].word = pack_word(lap, kind, input.one_of(lengths), area);
   }
 
   // Likely ones, around what was written.
   void forge_counts(Input& input) {
     parts_.counts->cells += input.choice(2 * shape_.cells) - shape_.cells / 2;
-    parts_.counts->payload_bytes += 32 * input.choice(shape_.payload_bytes / 32) - shape_.payload_bytes / 4;
+    parts_.counts->payload_bytes[input.choice(areas)] +=
+        32 * input.choice(shape_.payload_bytes / 32) - shape_.payload_bytes / 4;
   }
 
   void write(Input& input) {
     static const std::array<std::byte, 1024> filler{};
-    const std::uint32_t lengths[] = {0, 8, 24, 25, 100, largest_chunk(shape_)};
-    const std::uint32_t length = std::min(input.one_of(lengths), largest_chunk(shape_));
+    const auto area = static_cast<Area>(input.choice(areas));
+    const std::uint32_t largest = writer_.largest_chunk(area);
+    const std::uint32_t lengths[] = {0, 8, 24, 25, 100, largest};
+    const std::uint32_t length = std::min(input.one_of(lengths), std::max(largest, inline_bytes));
     const Share share = length <= inline_bytes && input.choice(2) == 1 ? Share::control : Share::data;
     const bool was_broken = writer_.broken();
     const bool written =
-        writer_.try_write(RecordKind::packet, PacketHeader{}, std::span(filler).first(length), share);
+        writer_.try_write(RecordKind::packet, PacketHeader{}, std::span(filler).first(length), share, area);
     FUZZ_EXPECT(!written || !writer_.broken());
     FUZZ_EXPECT(!was_broken || writer_.broken());
     (void)writer_.drained();
@@ -94,12 +122,18 @@ class Attacked {
     if (!looked_) return;
     const std::byte* begin = record_.chunk.data();
     const std::byte* end = begin + record_.chunk.size();
-    FUZZ_EXPECT(record_.chunk.size() <= std::max(largest_chunk(shape_), inline_bytes));
     if (record_.chunk.size() <= inline_bytes)
       FUZZ_EXPECT(begin == parts_.cells[released_ % shape_.cells].chunk.data());
     else
-      FUZZ_EXPECT(parts_.payload <= begin && end <= parts_.payload + shape_.payload_bytes);
+      FUZZ_EXPECT(is_within(parts_.payload, shape_.payload_bytes) || is_within(reads_, window_bytes));
     copy_.assign(begin, end);
+  }
+
+  // Whether the chunk is, and is no longer than half.
+  [[nodiscard]] bool is_within(const std::byte* area, std::uint32_t bytes) const {
+    const std::byte* begin = record_.chunk.data();
+    return area != nullptr && area <= begin && begin + record_.chunk.size() <= area + bytes &&
+           record_.chunk.size() <= largest_chunk(bytes);
   }
 
   void release() {
@@ -110,7 +144,9 @@ class Attacked {
   }
 
   RingShape shape_;
-  std::unique_ptr<std::byte, Free> memory_;  // exactly the ring: AddressSanitizer sees a step beyond it
+  Memory memory_;  // exactly the ring: AddressSanitizer sees a step beyond it
+  std::array<Memory, 2> windows_;
+  const std::byte* reads_ = nullptr;  // the window that the reader has
   RingParts parts_;
   RingWriter writer_;
   RingReader reader_;
