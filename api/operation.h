@@ -44,7 +44,7 @@ Outcome take_outcome(transport::Request& request, const FailedOperation& descrip
 RecvStatus status_of(const transport::Request& request) noexcept;
 // Releases the request of an operation and lets go of its world. REQUIRES: it is known how it came out.
 void release(Operation& operation, transport::Engine::Visit& visit);
-// The same for an operation. If it went well, it lets go of its world.
+// Takes the outcome of an operation that has ended. If it went well, it lets go of its world, too.
 Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit);
 // Waits for what was posted in this visit and takes its outcome.
 Outcome outcome_of(const transport::Posted& posted, const FailedOperation& description,
