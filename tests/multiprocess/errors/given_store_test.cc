@@ -43,23 +43,29 @@ void expect_link_address(ProcessGroup world, std::string_view address) {
   expect_contains(world.describe(), address);
 }
 
+// One host has better links, which tell no address.
+const RanksOptions over_tcp{.environment = {{"PARLEY_TRANSPORTS", "tcp"}}};
+
 TEST(GivenStore, TheRanksListenWhereTheirStoreIsReached) {
   const SharedPage<std::atomic<int>> port;
-  const int code = run_ranks(2, [&](int rank, int count) {
-    forget_environment();
-    std::optional<TcpStoreServer> server;
-    TcpStoreOptions place{.host = "::1"};
-    if (rank == 0) *port = server.emplace(place).port();
-    await([&] { return *port != 0; }, "the port of the store");
-    place.port = static_cast<std::uint16_t>(port->load());
-    ProcessGroup world = init(with_store(connect_tcp_store(place), rank, count));
-    expect_link_address(world, "tcp [::1]:");
-    if (rank == 0) {
-      world.recv<int>(1);  // the server stays until rank 1 needs it no more
-    } else {
-      world.send(1, 0);
-    }
-  });
+  const int code = run_ranks(
+      2,
+      [&](int rank, int count) {
+        forget_environment();
+        std::optional<TcpStoreServer> server;
+        TcpStoreOptions place{.host = "::1"};
+        if (rank == 0) *port = server.emplace(place).port();
+        await([&] { return *port != 0; }, "the port of the store");
+        place.port = static_cast<std::uint16_t>(port->load());
+        ProcessGroup world = init(with_store(connect_tcp_store(place), rank, count));
+        expect_link_address(world, "tcp [::1]:");
+        if (rank == 0) {
+          world.recv<int>(1);  // the server stays until rank 1 needs it no more
+        } else {
+          world.send(1, 0);
+        }
+      },
+      over_tcp);
   EXPECT_EQ(code, 0);
 }
 
@@ -101,20 +107,23 @@ class ForeignStore final : public Store {
 };
 
 TEST(GivenStore, OfAnUnknownClassNeedsAnAddressToBeToldAndSaysSo) {
-  const int code = run_ranks(2, [](int rank, int count) {
-    const auto store = std::make_shared<ForeignStore>(launcher_store());
-    forget_environment();
-    InitOptions options = with_store(store, rank, count);
-    if (rank == 0) {  // a refusal is no call that rank 1 would have to match
-      const std::string text = expect_throws<UsageError>([&] { init(options); }).what();
-      expect_contains(text, "InitOptions::host or PARLEY_HOST");
-    }
-    options.host = "::1";
-    expect_link_address(init(options), "tcp [::1]:");
-    options.host.clear();
-    setenv("PARLEY_HOST", "127.0.0.1", 1);
-    expect_link_address(init(options), "127.0.0.1");
-  });
+  const int code = run_ranks(
+      2,
+      [](int rank, int count) {
+        const auto store = std::make_shared<ForeignStore>(launcher_store());
+        forget_environment();
+        InitOptions options = with_store(store, rank, count);
+        if (rank == 0) {  // a refusal is no call that rank 1 would have to match
+          const std::string text = expect_throws<UsageError>([&] { init(options); }).what();
+          expect_contains(text, "InitOptions::host or PARLEY_HOST");
+        }
+        options.host = "::1";
+        expect_link_address(init(options), "tcp [::1]:");
+        options.host.clear();
+        setenv("PARLEY_HOST", "127.0.0.1", 1);
+        expect_link_address(init(options), "127.0.0.1");
+      },
+      over_tcp);
   EXPECT_EQ(code, 0);
 }
 

@@ -26,6 +26,9 @@ std::string free_port() {
   return address.substr(address.rfind(':') + 1);
 }
 
+// One host has better links.
+const RanksOptions over_tcp{.environment = {{"PARLEY_TRANSPORTS", "tcp"}}};
+
 // All that a rank says about its links.
 void expect_listens_on(const ProcessGroup& world, const std::string& address) {
   expect_contains(world.describe(), address);
@@ -33,39 +36,47 @@ void expect_listens_on(const ProcessGroup& world, const std::string& address) {
 
 TEST(IPv6, AUrlMayHoldAnAddressInBrackets) {
   const std::string address = "tcp://[::1]:" + free_port();
-  EXPECT_EQ(run_ranks(3,
-                      [&](int rank, int count) {
-                        ProcessGroup world = join(address, rank, count);
-                        expect_works(world);
-                        expect_listens_on(world, "[::1]:");
-                      }),
+  EXPECT_EQ(run_ranks(
+                3,
+                [&](int rank, int count) {
+                  ProcessGroup world = join(address, rank, count);
+                  expect_works(world);
+                  expect_listens_on(world, "[::1]:");
+                },
+                over_tcp),
             0);
 }
 
 TEST(IPv6, MasterAddrMayBeOne) {
   const std::string port = free_port();
-  EXPECT_EQ(run_ranks(2,
-                      [&](int, int) {
-                        setenv("MASTER_ADDR", "::1", 1);
-                        setenv("MASTER_PORT", port.c_str(), 1);
-                        unsetenv("PARLEY_STORE");
-                        expect_works(init());
-                      }),
+  EXPECT_EQ(run_ranks(
+                2,
+                [&](int, int) {
+                  setenv("MASTER_ADDR", "::1", 1);
+                  setenv("MASTER_PORT", port.c_str(), 1);
+                  unsetenv("PARLEY_STORE");
+                  expect_works(init());
+                },
+                over_tcp),
             0);
 }
 
 TEST(IPv6, ANameWithSeveralAddressesIsTriedWithAllOfThem) {
   const std::string address = "tcp://localhost:" + free_port();
-  EXPECT_EQ(run_ranks(2, [&](int rank, int count) { expect_works(join(address, rank, count)); }), 0);
+  EXPECT_EQ(run_ranks(
+                2, [&](int rank, int count) { expect_works(join(address, rank, count)); }, over_tcp),
+            0);
 }
 
 TEST(IPv6, RanksOfOneWorldMayListenOnEitherFamily) {
   const std::string address = free_address();
-  EXPECT_EQ(run_ranks(2,
-                      [&](int rank, int count) {
-                        setenv("PARLEY_HOST", rank == 0 ? "::1" : "127.0.0.1", 1);
-                        expect_works(join(address, rank, count));
-                      }),
+  EXPECT_EQ(run_ranks(
+                2,
+                [&](int rank, int count) {
+                  setenv("PARLEY_HOST", rank == 0 ? "::1" : "127.0.0.1", 1);
+                  expect_works(join(address, rank, count));
+                },
+                over_tcp),
             0);
 }
 

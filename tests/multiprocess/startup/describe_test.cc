@@ -24,21 +24,25 @@ std::string name_of(int rank, pid_t pid) {
 
 TEST(Describe, NamesEveryRankWithHostProcessAndLink) {
   const SharedPage<std::array<std::atomic<pid_t>, 3>> pids;
-  const int code = run_ranks(3, [&](int rank, int) {
-    (*pids)[static_cast<std::size_t>(rank)] = getpid();
-    ProcessGroup world = init();
-    world.barrier();
-    const std::string text = world.describe();
-    expect(text.starts_with(name_of(rank, getpid()) + " of 3, found by "), "the first line of: " + text);
-    expect_equal(std::count(text.begin(), text.end(), '\n'), 2, "further lines");
-    for (int other = 0; other < 3; ++other) {
-      const std::string link =
-          "\n  link to " + name_of(other, (*pids)[static_cast<std::size_t>(other)]) + ": ";
-      if (other != rank) expect_contains(text, link);
-      expect_equal(text.find(link) != std::string::npos, other != rank, "a link to rank " + link);
-    }
-    expect_contains(text, ": tcp ");
-  });
+  const RanksOptions over_tcp{.environment = {{"PARLEY_TRANSPORTS", "tcp"}}};
+  const int code = run_ranks(
+      3,
+      [&](int rank, int) {
+        (*pids)[static_cast<std::size_t>(rank)] = getpid();
+        ProcessGroup world = init();
+        world.barrier();
+        const std::string text = world.describe();
+        expect(text.starts_with(name_of(rank, getpid()) + " of 3, found by "), "the first line of: " + text);
+        expect_equal(std::count(text.begin(), text.end(), '\n'), 2, "further lines");
+        for (int other = 0; other < 3; ++other) {
+          const std::string link =
+              "\n  link to " + name_of(other, (*pids)[static_cast<std::size_t>(other)]) + ": ";
+          if (other != rank) expect_contains(text, link);
+          expect_equal(text.find(link) != std::string::npos, other != rank, "a link to rank " + link);
+        }
+        expect_contains(text, ": tcp ");
+      },
+      over_tcp);
   EXPECT_EQ(code, 0);
 }
 

@@ -52,11 +52,16 @@ void expect_works(ProcessGroup& world) {
   world.barrier();
 }
 
+// All its links are connections, to which the settings apply.
 int run_job() {
-  return run_ranks(3, [](int, int) {
-    ProcessGroup world = init();
-    expect_works(world);
-  });
+  const RanksOptions over_tcp{.environment = {{"PARLEY_TRANSPORTS", "tcp"}}};
+  return run_ranks(
+      3,
+      [](int, int) {
+        ProcessGroup world = init();
+        expect_works(world);
+      },
+      over_tcp);
 }
 
 TEST(Settings, AnEncryptedJobWorks) {
