@@ -43,7 +43,7 @@ TransportChoice parse_transports(std::string_view text) {
 }
 
 TransportChoice chosen_transports() {
-  return parse_transports(base::env_string("PARLEY_TRANSPORTS").value_or("tcp"));
+  return parse_transports(base::env_string("PARLEY_TRANSPORTS").value_or("shm,tcp"));
 }
 
 int full_mesh_limit() {

@@ -16,7 +16,7 @@ struct TransportChoice {
 // copies, which are allowed otherwise. Throws UsageError, also when nothing is left.
 TransportChoice parse_transports(std::string_view text);
 
-// As PARLEY_TRANSPORTS says; tcp when it is not set.
+// As PARLEY_TRANSPORTS says; both when it is not set.
 TransportChoice chosen_transports();
 
 // Up to this many ranks all are linked at the start; in larger worlds two ranks are when they first need it.

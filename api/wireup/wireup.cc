@@ -125,6 +125,12 @@ struct Ways {
   std::string no_shm = {};  // why, where it was chosen
 };
 
+// "tcp 10.0.0.1:4242 and shm".
+std::string text_of(const Ways& ways) {
+  if (ways.tcp == nullptr) return "shm";
+  return base::concat("tcp ", ways.tcp->address(), ways.shm == nullptr ? "" : " and shm");
+}
+
 void open_shm(Ways& ways, transport::Engine& engine, const transport::shm::Self& self, bool is_only_way) try {
   ways.shm = &engine.add(std::make_unique<transport::ShmTransport>(engine.reactor(), self));
 } catch (const std::system_error& error) {
@@ -215,9 +221,8 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   });
   world->engine->start_pulse();
   PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size,
-             world->on_demand ? " links on demand, " : " is linked to all ranks, ",
-             ways.tcp == nullptr ? "shm" : "tcp " + card.tcp_address, ", ", neighbours.ranks,
-             " ranks on this host with ", neighbours.cores.size(), " cores");
+             world->on_demand ? " links on demand, " : " is linked to all ranks, ", text_of(ways), ", ",
+             neighbours.ranks, " ranks on this host with ", neighbours.cores.size(), " cores");
   return world;
 }
 

@@ -1,5 +1,5 @@
 # parley_test(unit_tcp SOURCES a_test.cc [MODULES transport/tcp ...] [LINK extra::lib] [LABELS unit] [TIMEOUT 60]
-#             [PROCESSORS 2] [ARGS ...] [TRANSPORTS shm] [RUN_SERIAL])
+#             [PROCESSORS 2] [ARGS ...] [TRANSPORTS tcp] [RUN_SERIAL])
 # One GoogleTest program, one CTest entry per program. MODULES names the module folders whose objects are linked;
 # without it the whole library is. TIMEOUT is in seconds, for the release preset. PROCESSORS is how many busy
 # processes or threads the test keeps, so that CTest does not run others beside it. For each of TRANSPORTS there is

@@ -111,13 +111,11 @@ Json describe_links(const Json& place) {
   Json links = Json::array();
   links.push_back({{"to", "itself"}, {"link", "inproc"}, {"why", "memory of this process"}});
   if (is_alone(place)) return links;
-  Json link = {{"to", "every other rank"}, {"link", "tcp"}, {"why", "the default"}};
+  Json link = {{"to", "every other rank"}, {"link", "unknown"}};
   try {
-    if (const auto setting = base::env_string("PARLEY_TRANSPORTS")) {
-      const wireup::TransportChoice choice = wireup::parse_transports(*setting);
-      link["link"] = !choice.shm ? "tcp" : choice.tcp ? "shm on this host, else tcp" : "shm";
-      link["why"] = "PARLEY_TRANSPORTS";
-    }
+    const wireup::TransportChoice choice = wireup::chosen_transports();
+    link["link"] = !choice.shm ? "tcp" : choice.tcp ? "shm on this host, else tcp" : "shm";
+    link["why"] = base::env_string("PARLEY_TRANSPORTS") ? "PARLEY_TRANSPORTS" : "the default";
     link["tls"] = socket::resolve_settings({}).encrypt;
     if (place.contains("world_size")) link["on_demand"] = place["world_size"] > wireup::full_mesh_limit();
   } catch (const Error& error) {

@@ -39,7 +39,7 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_FULL_MESH_LIMIT",
                   "largest world whose ranks are all linked at the start; default 32"},
     KnownVariable{"PARLEY_TRANSPORTS",
-                  "what may link two processes: tcp, shm, or ^tcp for all but this one; default tcp"},
+                  "what may link two processes: tcp, shm, or ^tcp for all but this one; default shm,tcp"},
     KnownVariable{"PARLEY_SOCKET_IFNAME", "interfaces or networks to choose that address from"},
     KnownVariable{"PARLEY_PORT_RANGE", "ports to listen on where any will do: 5000-5099"},
     KnownVariable{"PARLEY_EAGER_LIMIT",

@@ -90,7 +90,8 @@ TEST(Info, ARankLearnsItsPlaceItsAddressAndWhy) {
   EXPECT_EQ(answer.report["place"]["store_port"], 29500);
   EXPECT_EQ(answer.report["advertised_address"]["address"], "127.0.0.1");
   EXPECT_EQ(answer.report["advertised_address"]["why"], "the route to the store's host 127.0.0.1");
-  EXPECT_EQ(answer.report["links"][1]["link"], "tcp");
+  EXPECT_EQ(answer.report["links"][1]["link"], "shm on this host, else tcp");
+  EXPECT_EQ(answer.report["links"][1]["why"], "the default");
   const Answer other = ask({}, {"--method", "tcp://127.0.0.1:4711?world_size=3", "--rank", "2"});
   EXPECT_EQ(other.report["place"]["rank"], 2);
   EXPECT_EQ(other.report["place"]["store_port"], 4711);
@@ -152,6 +153,8 @@ TEST(Info, LinksSayWhenTheyAreMadeAndWhetherTheyAreEncrypted) {
   }
   EXPECT_EQ(link_of("2", {{"PARLEY_TRANSPORTS", "shm,tcp"}})["link"], "shm on this host, else tcp");
   EXPECT_EQ(link_of("2", {{"PARLEY_TRANSPORTS", "shm"}})["link"], "shm");
+  EXPECT_EQ(link_of("2", {{"PARLEY_TRANSPORTS", "^shm"}})["link"], "tcp");
+  EXPECT_EQ(link_of("2", {{"PARLEY_TRANSPORTS", "^shm"}})["why"], "PARLEY_TRANSPORTS");
   Variables wrong = rank_1_of_2;
   wrong["PARLEY_TRANSPORTS"] = "shn";
   EXPECT_EQ(ask(wrong).exit_code, 1);

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,12 @@ TEST(TransportsOfAJob, AreAsTheVariableSays) {
   EXPECT_EQ(run_with("tcp", 3, all_by("tcp")), 0);
   EXPECT_EQ(run_with("tcp,shm", 3, all_by("shm")), 0) << "the best comes first";
   EXPECT_EQ(run_with("^shm", 3, all_by("tcp")), 0);
+}
+
+TEST(TransportsOfAJob, IsSharedMemoryWithoutTheVariable) {
+  const auto unset = [](int) { unsetenv("PARLEY_TRANSPORTS"); };
+  const auto check = [](ProcessGroup& world) { expect_contains(world.describe(), "): shm"); };
+  EXPECT_EQ(run_with("tcp", 2, check, unset), 0);
 }
 
 TEST(TransportsOfAJob, ASlipIsRefused) {
