@@ -75,7 +75,6 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
     if (*limit < 0 || *limit > static_cast<std::int64_t>(transport::max_payload_bytes))
       throw UsageError("PARLEY_EAGER_LIMIT must be 0 to 1048576 bytes");
     engine.messenger.eager_limit_bytes = static_cast<std::size_t>(*limit);
-    engine.messenger.eager_limit_is_given = true;
   }
   return std::make_unique<transport::Engine>(engine);
 }

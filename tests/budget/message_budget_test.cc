@@ -108,8 +108,6 @@ TEST(Budget, ANonBlockingPingPong) {
 // allocated either. Posted receives and unexpected messages take turns.
 TEST(Budget, MediumMessagesAllocateNothing) {
   constexpr std::size_t bytes = 48 * 1024;
-  RanksOptions eager = patient;
-  eager.environment["PARLEY_EAGER_LIMIT"] = "65536";  // over shared memory, too
   const int code = run_ranks(
       2,
       [](int rank, int) {
@@ -125,7 +123,7 @@ TEST(Budget, MediumMessagesAllocateNothing) {
         });
         expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
       },
-      eager);
+      patient);
   EXPECT_EQ(code, 0);
 }
 

@@ -10,8 +10,6 @@ class SelfMover final : public Mover {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "self"; }
   [[nodiscard]] std::string describe() const override { return "self"; }
-  // A send of any size to oneself blocks until it is received: none shall before the eager limit.
-  [[nodiscard]] std::size_t worthwhile_beyond_bytes() const noexcept override { return SIZE_MAX; }
   [[nodiscard]] std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept override;
   bool withdraw(std::uint64_t) noexcept override { return true; }
   void note_pulled(std::uint64_t) noexcept override {}

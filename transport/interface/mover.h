@@ -34,10 +34,6 @@ class Mover {
   // For people: "cma", or why it moves nothing.
   [[nodiscard]] virtual std::string describe() const = 0;
 
-  // A message of more bytes arrives sooner if it is offered and moved by this than if the link copies it.
-  // SIZE_MAX: none does, as far as this side is concerned.
-  [[nodiscard]] virtual std::size_t worthwhile_beyond_bytes() const noexcept = 0;
-
   // Lets the peer's mover of the same name read `memory`, which stays valid and unchanged until the peer has
   // said that it is done, or withdraw(). Nothing: this one goes by the link.
   [[nodiscard]] virtual std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept = 0;

@@ -3,7 +3,6 @@
 // A process that dials may send only when the other one has welcomed the link. If both have dialled, the one
 // with the higher number turns the other's link away and keeps its own; the lower welcomes what comes and
 // forgets its dial. So both keep the same link, and no message is ever sent on the other.
-#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <utility>
@@ -121,12 +120,7 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
   end_dial(peer);
   peer.state = PeerState::up;
   peer.endpoint = &endpoint;
-  if (endpoint.mover != nullptr) {
-    peer.mover = endpoint.mover;
-    if (!options_.eager_limit_is_given)
-      peer.eager_limit_bytes =
-          std::min(options_.eager_limit_bytes, endpoint.mover->worthwhile_beyond_bytes());
-  }
+  if (endpoint.mover != nullptr) peer.mover = endpoint.mover;
   endpoint.user = &peer;
   peer.owes_abort = false;
   // Whoever links later than others has heard of nothing yet.

@@ -26,7 +26,6 @@ struct MessengerOptions {
   std::uint32_t self = 0;        // our number
   std::uint32_t peer_count = 1;  // processes, ourselves included; their numbers are 0 to peer_count - 1
   std::size_t eager_limit_bytes = 64 * 1024;  // larger messages are offered; at most max_payload_bytes
-  bool eager_limit_is_given = false;          // else a link's mover may bring a lower one
   std::size_t piece_bytes = 1024 * 1024;      // of a granted message, at most max_payload_bytes
 };
 

@@ -71,7 +71,6 @@ struct Peer {
   Endpoint* endpoint = nullptr;  // while up or left
   Dial dial;                     // while expected: our own
   Mover* mover = nullptr;        // moves large messages beside the link: the link's own, or set_mover()'s
-  std::size_t eager_limit_bytes = 0;  // larger messages to it are offered
   bool blocked = false;       // the link refused something, which waits; on_writable() or on_closed() follows
   bool yielded = false;       // has pieces to send when others have had their turn
   std::uint64_t burst = 0;    // the burst in which it was last sent to, see Messenger::end_burst()

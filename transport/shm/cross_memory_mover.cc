@@ -23,8 +23,6 @@ namespace {
 
 // Some 25 us: what others wait for at most between two pieces, and long beside what a call costs.
 constexpr std::size_t piece_bytes = 256 << 10;
-// Where both ways take the same time, between cores that are far from each other; see the README.
-constexpr std::size_t worthwhile_beyond = 8 << 10;
 
 // As it travels.
 struct Key {
@@ -66,10 +64,6 @@ std::string CrossMemoryMover::describe() const {
   if (out == CrossRead::works) return "cma one way: we cannot read its memory: " + shm::why_not(in);
   if (in == CrossRead::works) return "cma one way: it cannot read our memory: " + shm::why_not(out);
   return "no cma: " + shm::why_not(std::max(in, out));
-}
-
-std::size_t CrossMemoryMover::worthwhile_beyond_bytes() const noexcept {
-  return own_offers_ ? worthwhile_beyond : SIZE_MAX;
 }
 
 std::optional<Exposure> CrossMemoryMover::expose(base::ConstMemoryRef memory) noexcept {

@@ -47,7 +47,6 @@ class CrossMemoryMover final : public Mover, public base::ListHook<PullingTag> {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "cma"; }
   [[nodiscard]] std::string describe() const override;
-  [[nodiscard]] std::size_t worthwhile_beyond_bytes() const noexcept override;
   std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept override;
   bool withdraw(std::uint64_t handle) noexcept override;
   void note_pulled(std::uint64_t handle) noexcept override;

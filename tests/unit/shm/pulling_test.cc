@@ -65,12 +65,6 @@ TEST_F(Pulling, ALargeMessageIsReadInPiecesAndEndsTheSend) {
   EXPECT_EQ(reads.count, static_cast<int>(large / (256 << 10)));
 }
 
-TEST_F(Pulling, SmallMessagesAreNotOffered) {
-  PullingWorld world = world_of(2);
-  EXPECT_EQ(world.send(0, 1, 7, content(8 << 10)), nullptr);
-  EXPECT_NE(world.send(0, 1, 7, content((8 << 10) + 1)), nullptr);
-}
-
 TEST_F(Pulling, OthersAreServedBetweenThePieces) {
   PullingWorld world = world_of(3);
   const Bytes out = content(large), word = content(8);

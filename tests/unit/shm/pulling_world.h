@@ -25,7 +25,8 @@ class PullingWorld {
   explicit PullingWorld(std::vector<std::shared_ptr<const CrossMemory>> cross_memory) {
     const auto size = static_cast<std::uint32_t>(cross_memory.size());
     for (std::uint32_t number = 0; number < size; ++number) {
-      messengers.push_back(std::make_unique<Messenger>(MessengerOptions{.self = number, .peer_count = size}));
+      messengers.push_back(std::make_unique<Messenger>(
+          MessengerOptions{.self = number, .peer_count = size, .eager_limit_bytes = 8 << 10}));
       transports.push_back(std::make_unique<ShmTransport>(
           reactor, Self{.number = number, .job = {}, .cross_memory = cross_memory[number]}));
       EXPECT_TRUE(transports.back()->start(*messengers.back()).ok());
