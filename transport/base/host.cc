@@ -31,8 +31,10 @@ std::string process_start(std::int64_t pid) {
   const std::size_t name_end = text.rfind(')');  // the command's name may hold anything
   if (name_end == std::string::npos) return {};
   std::istringstream words(text.substr(name_end + 1));
-  std::string word;
-  for (int i = 0; i < 20; ++i) words >> word;  // the 20th word behind the name
+  std::string state, word;
+  words >> state;
+  if (state == "Z" || state == "X") return {};  // dead, and not yet waited for
+  for (int i = 1; i < 20; ++i) words >> word;   // the 20th word behind the name
   return word;
 }
 

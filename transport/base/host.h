@@ -14,7 +14,7 @@ std::string host_name();
 std::string host_id();
 
 // When a process of this host began, in clock ticks since the boot: with its number, a name that is not used
-// again. Empty when there is none of that number.
+// again. Empty when there is none of that number, or it has died and nobody has waited for it.
 std::string process_start(std::int64_t pid);
 
 // The cores this process may run on (its affinity mask), ascending; at least one.

@@ -112,5 +112,14 @@ TEST(Error, CarriesItsDetailsAndIsCaughtByItsBase) {
   EXPECT_THROW(throw UsageError("x"), std::runtime_error);
 }
 
+TEST(Host, AProcessThatHasDiedHasNoBeginningThoughNobodyHasWaitedForIt) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(process_start(pid), "");
+  ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
+}
+
 }  // namespace
 }  // namespace parley::base
