@@ -28,7 +28,7 @@ def frame_stream():
     yield "receive_then_eager", acts(receive) + raw(header(1, 3, 0, 0, 3) + b"abc")
     yield "offer_granted", acts(receive) + raw(header(2, 0, 0, 7, 9000))
     yield "offer_and_revoke", raw(header(2, 0, 0, 7, 9000)) + raw(header(4, 0, 0, 7))
-    yield "offer_with_key", raw(header(2, 32, 0, 7, 9000) + bytes(32))
+    yield "offer_with_key", raw(header(2, 24, 0, 7, 9000) + bytes(24))
     yield "large_eager", bytes([1, 1, 0, 0, 0, 3, 0, 9, 0, 0, 2]) + acts(receive)
     yield "send_and_grant", acts(send) + bytes([1, 3, 0, 0, 0, 3, 0, 0, 1, 0, 1, 4])
     for name, size in (("large_data", 8), ("data_beyond_the_grant", 10)):
@@ -86,10 +86,12 @@ def store_replies():
     yield "missing", one(7, 3, reply(2, missing=[0, 2]))
     yield "failed", one(0, 1, reply(1, text=b"the table is full"))
     yield "two_replies", one(7, 2, reply(0, values=[b"a", b"b"]) + reply(0, values=[b"a", b"b"]))
-    card = struct.pack("<H", 1)
-    for text in (b"host", b"host-id"):
-        card += struct.pack("<I", len(text)) + text
-    card += struct.pack("<q", 4711) + struct.pack("<I", 14) + b"127.0.0.1:1234" + struct.pack("<IHH", 4, 0, 1)
+    def text(of):
+        return struct.pack("<I", len(of)) + of
+
+    card = struct.pack("<H", 3) + text(b"host-a") + text(b"boot/net:1") + struct.pack("<q", 4711)
+    card += text(b"127.0.0.1:1234") + text(b"boot/net:1@name") + text(struct.pack("<HH", 0, 1))
+    card += text(b"123456") + text(b"4026531836")
     yield "card", b"\0" + card
 
 
