@@ -15,8 +15,7 @@ namespace parley::transport::shm {
 // Invariants, for a sleeper S and each of its writers W:
 // 1. S stores `asleep`, then a full barrier, then looks at everything that W may have published, then sleeps.
 // 2. W publishes, then a full barrier, then loads the word. One of the two sees the other's store: S finds
-// the
-//    record, or W finds `asleep` (tests/model/bell_model_test.cc).
+//    the record, or W finds `asleep` (tests/model/bell_model_test.cc).
 // 3. W's barrier comes in one of two ways. Either W executes a fence, for every record. Or W's compiler keeps
 //    the order, and S's barrier is membarrier(2): it executes one on every core that runs a registered
 //    process, W among them, while S waits. A fence that is not needed costs some nanoseconds; one that is
@@ -25,12 +24,10 @@ namespace parley::transport::shm {
 // 4. The word goes back to `awake` by an exchange: of all writers that find `asleep` one takes it away and
 //    signals the eventfd. A burst costs one system call.
 // 5. The signal follows the exchange and may be late: S has woken for another reason, and its next sleep is
-// cut
-//    short. cancel() clears the eventfd each time, so that a late signal costs one sleep and not all. A
+//    cut short. cancel() clears the eventfd each time, so that a late signal costs one sleep and not all. A
 //    writer killed between the two leaves S asleep with nobody to ring; S hears of that death by its socket.
 // 6. Nothing is believed of what others may write: whatever the page holds, S sleeps too little or, as after
-// a
-//    missed ring, until its next look (the engine sleeps 100 ms at most), and W makes system calls in vain.
+//    a missed ring, until its next look (the engine sleeps 100 ms at most), and W makes system calls in vain.
 // Who holds the eventfd may also change its flags. It is of the same user and could kill us anyway.
 
 // What the page begins with; 128 bytes are the line and its neighbour, which the prefetcher fetches too.
