@@ -1,5 +1,5 @@
 // Every interleaving of the doorbell between processes (transport/shm/bell.h): two writers of two records
-// each, and a sleeper, with the store buffers of x86. A barrier that is left out makes the model find the
+// each, and a sleeper, with the store buffers of x86. A fence that is left out makes the model find the
 // lost wake-up.
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ constexpr std::uint8_t records_each = 2;
 
 struct Rules {
   bool writer_fences = true;
-  enum class Sleeper { does_nothing, fences, membarriers } sleeper = Sleeper::fences;
+  bool sleeper_fences = true;
   enum class Clears { when_awake, before_sleep } clears = Clears::when_awake;
   bool looks_after_announcing = true;
 };
@@ -32,10 +32,9 @@ struct Writer {
 struct Sleeper {
   enum Step : std::uint8_t {
     announces,
-    bars,          // its own fence, or where membarrier begins
-    bars_writers,  // membarrier: one writer after the other
-    looks,         // at one writer after the other
-    clears_late,   // what the code does not do: see Rules
+    fences,
+    looks,        // at one writer after the other
+    clears_late,  // what the code does not do: see Rules
     sleeps,
     cancels,
     clears,
@@ -197,7 +196,7 @@ class Exploration {
     if (!rules_.looks_after_announcing) return Sleeper::announces;
     return rules_.clears == Rules::Clears::before_sleep ? Sleeper::clears_late : Sleeper::sleeps;
   }
-  [[nodiscard]] Sleeper::Step after_barrier() const {
+  [[nodiscard]] Sleeper::Step after_fence() const {
     return rules_.looks_after_announcing ? Sleeper::looks : Sleeper::sleeps;
   }
 
@@ -208,16 +207,11 @@ class Exploration {
     switch (sleeper.step) {
       case Sleeper::announces:
         if (!store(sleeper, true)) return;
-        sleeper.step = rules_.sleeper == Rules::Sleeper::does_nothing ? after_barrier() : Sleeper::bars;
+        sleeper.step = rules_.sleeper_fences ? Sleeper::fences : after_fence();
         break;
-      case Sleeper::bars:
+      case Sleeper::fences:
         if (sleeper.buffered != 0) return;
-        sleeper.step =
-            rules_.sleeper == Rules::Sleeper::membarriers ? Sleeper::bars_writers : after_barrier();
-        break;
-      case Sleeper::bars_writers:
-        next.writers[turn].visible = next.writers[turn].stored;
-        pass_on(sleeper, after_barrier());
+        sleeper.step = after_fence();
         break;
       case Sleeper::looks:
         if (state.writers[turn].visible > sleeper.consumed[turn]) {
@@ -276,24 +270,12 @@ TEST(BellModel, WithAFenceOnEachSideNoWakeUpIsLost) {
   expect_thorough(findings);
 }
 
-TEST(BellModel, WithTheSleepersMembarrierTheWritersNeedNoFence) {
-  const Findings findings = explore({.writer_fences = false, .sleeper = Rules::Sleeper::membarriers});
-  EXPECT_FALSE(findings.lost);
-  expect_thorough(findings);
-}
-
-TEST(BellModel, AFenceTooManyDoesNoHarm) {
-  const Findings findings = explore({.writer_fences = true, .sleeper = Rules::Sleeper::membarriers});
-  EXPECT_FALSE(findings.lost);
-  expect_thorough(findings);
-}
-
 TEST(BellModel, WithoutTheWritersFenceAWakeUpIsLost) {
   EXPECT_TRUE(explore({.writer_fences = false}).lost);
 }
 
-TEST(BellModel, WithoutTheSleepersBarrierAWakeUpIsLost) {
-  EXPECT_TRUE(explore({.sleeper = Rules::Sleeper::does_nothing}).lost);
+TEST(BellModel, WithoutTheSleepersFenceAWakeUpIsLost) {
+  EXPECT_TRUE(explore({.sleeper_fences = false}).lost);
 }
 
 TEST(BellModel, WhoLooksBeforeAnnouncingLosesAWakeUp) {

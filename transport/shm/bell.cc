@@ -1,10 +1,7 @@
 #include "transport/shm/bell.h"
 
-#include <linux/membarrier.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <new>
@@ -15,10 +12,6 @@
 
 namespace parley::transport::shm {
 namespace {
-
-bool membarrier(int command) noexcept {
-  return syscall(SYS_membarrier, command, 0, 0) == 0;
-}
 
 BellPage* page_of(const Segment& segment) noexcept {
   return std::launder(reinterpret_cast<BellPage*>(segment.data()));
@@ -32,18 +25,10 @@ bool may_be_event(int fd) noexcept {
 
 }  // namespace
 
-bool can_membarrier() noexcept {
-  // Once a filter has let the first command pass, the second may still be refused: so both are executed.
-  return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-}
+OwnBell::OwnBell(Segment page, base::UniqueFd event) noexcept
+    : page_(std::move(page)), event_(std::move(event)), shared_(page_of(page_)) {}
 
-OwnBell::OwnBell(Segment page, base::UniqueFd event, bool with_membarrier) noexcept
-    : page_(std::move(page)),
-      event_(std::move(event)),
-      shared_(page_of(page_)),
-      with_membarrier_(with_membarrier) {}
-
-base::Result<OwnBell> OwnBell::create(bool with_membarrier) {
+base::Result<OwnBell> OwnBell::create() {
   base::Result<Segment> page = Segment::create(sizeof(BellPage));
   if (!page) return page.failure();
   base::UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -53,36 +38,34 @@ base::Result<OwnBell> OwnBell::create(bool with_membarrier) {
                          "cannot make a doorbell: eventfd: " + std::system_category().message(error)};
   }
   new (page.value().data()) BellPage{BellPage::awake};
-  return OwnBell(std::move(page).value(), std::move(event), with_membarrier);
+  return OwnBell(std::move(page).value(), std::move(event));
 }
 
 void OwnBell::announce() noexcept {
   announced_ = true;
   // release: a signal for this sleep is not taken away by the clearing of the last one, which comes before.
   shared_->word.store(BellPage::asleep, std::memory_order_release);
-  // Invariant 1. membarrier is a full barrier here, too. One that is forbidden later than create() leaves the
-  // fence and a sleep that the engine's slices bound.
-  if (!with_membarrier_ || !membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED)) __sync_synchronize();
+  full_fence();
 }
 
 void OwnBell::cancel() noexcept {
   if (!std::exchange(announced_, false)) return;
-  // relaxed: a writer that still finds `asleep` signals in vain, which invariant 5 allows.
+  // relaxed: a writer that still finds `asleep` signals in vain, which invariant 4 allows.
   shared_->word.store(BellPage::awake, std::memory_order_relaxed);
   base::clear_event(event_);
 }
 
-PeerBell::PeerBell(Segment page, base::UniqueFd event, bool needs_fence) noexcept
-    : page_(std::move(page)), event_(std::move(event)), shared_(page_of(page_)), needs_fence_(needs_fence) {}
+PeerBell::PeerBell(Segment page, base::UniqueFd event) noexcept
+    : page_(std::move(page)), event_(std::move(event)), shared_(page_of(page_)) {}
 
-base::Result<PeerBell> PeerBell::attach(base::UniqueFd page, base::UniqueFd event, bool needs_fence) {
+base::Result<PeerBell> PeerBell::attach(base::UniqueFd page, base::UniqueFd event) {
   base::Result<Segment> segment = Segment::attach(std::move(page), sizeof(BellPage));
   if (!segment) return segment.failure();
   if (!may_be_event(event.get()))
     return base::Failure{base::Code::protocol_violation,
                          "the peer's doorbell is refused: it is not an event descriptor"};
   segment.value().close_fd();
-  return PeerBell(std::move(segment).value(), std::move(event), needs_fence);
+  return PeerBell(std::move(segment).value(), std::move(event));
 }
 
 void PeerBell::ring() noexcept {

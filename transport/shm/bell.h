@@ -13,20 +13,15 @@ namespace parley::transport::shm {
 // writer that has published something looks at the word and rings only then.
 //
 // Invariants, for a sleeper S and each of its writers W:
-// 1. S stores `asleep`, then a full barrier, then looks at everything that W may have published, then sleeps.
-// 2. W publishes, then a full barrier, then loads the word. One of the two sees the other's store: S finds
-//    the record, or W finds `asleep` (tests/model/bell_model_test.cc).
-// 3. W's barrier comes in one of two ways. Either W executes a fence, for every record. Or W's compiler keeps
-//    the order, and S's barrier is membarrier(2): it executes one on every core that runs a registered
-//    process, W among them, while S waits. A fence that is not needed costs some nanoseconds; one that is
-//    missing loses wake-ups. So S says once, before W's first record, whether it does that, and W goes
-//    without a fence only if so and if W is registered.
-// 4. The word goes back to `awake` by an exchange: of all writers that find `asleep` one takes it away and
+// 1. S stores `asleep`, then a fence, then looks at everything that W may have published, then sleeps.
+// 2. W publishes, then a fence, then loads the word. One of the two sees the other's store: S finds the
+//    record, or W finds `asleep` (tests/model/bell_model_test.cc).
+// 3. The word goes back to `awake` by an exchange: of all writers that find `asleep` one takes it away and
 //    signals the eventfd. A burst costs one system call.
-// 5. The signal follows the exchange and may be late: S has woken for another reason, and its next sleep is
+// 4. The signal follows the exchange and may be late: S has woken for another reason, and its next sleep is
 //    cut short. cancel() clears the eventfd each time, so that a late signal costs one sleep and not all. A
 //    writer killed between the two leaves S asleep with nobody to ring; S hears of that death by its socket.
-// 6. Nothing is believed of what others may write: whatever the page holds, S sleeps too little or, as after
+// 5. Nothing is believed of what others may write: whatever the page holds, S sleeps too little or, as after
 //    a missed ring, until its next look (the engine sleeps 100 ms at most), and W makes system calls in vain.
 // Who holds the eventfd may also change its flags. It is of the same user and could kill us anyway.
 
@@ -39,15 +34,16 @@ struct BellPage {
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-// Whether this process can do its part of invariant 3, on either side; it is registered from now on. A forked
-// child asks again. Takes milliseconds the first time if the process has several threads.
-[[nodiscard]] bool can_membarrier() noexcept;
+// What std::atomic_thread_fence(seq_cst) is; GCC refuses that one in builds for ThreadSanitizer.
+inline void full_fence() noexcept {
+  __sync_synchronize();
+}
 
 // The end of the one who sleeps. Thread-safety: none; the engine's lock.
 class OwnBell {
  public:
-  // `with_membarrier` false: every writer has to fence. Fails with `exhausted`.
-  static base::Result<OwnBell> create(bool with_membarrier = can_membarrier());
+  // Fails with `exhausted`.
+  static base::Result<OwnBell> create();
 
   // "I am about to sleep". What a writer published before it found us awake is seen by the look that comes
   // next. cancel() comes after it in any case.
@@ -59,25 +55,21 @@ class OwnBell {
   [[nodiscard]] int event() const noexcept { return event_.get(); }
   // The page, to be handed to writers.
   [[nodiscard]] int page() const noexcept { return page_.fd(); }
-  // What is told to writers with the two.
-  [[nodiscard]] bool with_membarrier() const noexcept { return with_membarrier_; }
 
  private:
-  OwnBell(Segment page, base::UniqueFd event, bool with_membarrier) noexcept;
+  OwnBell(Segment page, base::UniqueFd event) noexcept;
 
   Segment page_;
   base::UniqueFd event_;
   BellPage* shared_;
-  bool with_membarrier_;
   bool announced_ = false;
 };
 
 // The end of one who wakes another process. Thread-safety: safe.
 class PeerBell {
  public:
-  // `needs_fence` is false only if both the owner's with_membarrier() and can_membarrier() here are true.
   // Fails with `protocol_violation` for descriptors that are not what they should be, or `exhausted`.
-  static base::Result<PeerBell> attach(base::UniqueFd page, base::UniqueFd event, bool needs_fence);
+  static base::Result<PeerBell> attach(base::UniqueFd page, base::UniqueFd event);
 
   // Nothing, until one is moved here.
   PeerBell() noexcept = default;
@@ -85,27 +77,19 @@ class PeerBell {
   // After publishing, by a release store or a stronger one. No system call unless the owner sleeps, and then
   // one for all that find it so.
   void ring_if_asleep() noexcept {
-    if (needs_fence_)
-      full_fence();
-    else
-      // The compiler keeps the record's store before the load below; the owner's membarrier does the rest.
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-    // relaxed: the barrier orders this load after the record's store, and nothing is read because of it.
+    full_fence();
+    // relaxed: the fence orders this load after the record's store, and nothing is read because of it.
     if (shared_->word.load(std::memory_order_relaxed) != BellPage::awake) [[unlikely]]
       ring();
   }
-  [[nodiscard]] bool needs_fence() const noexcept { return needs_fence_; }
 
  private:
-  PeerBell(Segment page, base::UniqueFd event, bool needs_fence) noexcept;
+  PeerBell(Segment page, base::UniqueFd event) noexcept;
   void ring() noexcept;
-  // What std::atomic_thread_fence(seq_cst) is; GCC refuses that one in builds for ThreadSanitizer.
-  static void full_fence() noexcept { __sync_synchronize(); }
 
   Segment page_;
   base::UniqueFd event_;
   BellPage* shared_ = nullptr;
-  bool needs_fence_ = true;
 };
 
 }  // namespace parley::transport::shm

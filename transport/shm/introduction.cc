@@ -47,7 +47,7 @@ struct Introduction::Message {
   std::array<char, 8> magic{};
   std::uint16_t version = 0;
   std::uint8_t refusal = 0;
-  std::uint8_t with_membarrier = 0;  // how the bell's owner goes to sleep
+  std::uint8_t unused = 0;
   PeerId from = 0;
   PeerId to = 0;
   socket::JobId job{};
@@ -118,7 +118,6 @@ Status Introduction::introduce_ourselves() {
   Message message;
   message.magic = magic;
   message.version = version;
-  message.with_membarrier = own_bell_->with_membarrier() ? 1 : 0;
   message.from = self_.number;
   message.to = acquaintance_.peer;
   message.job = self_.job;
@@ -224,9 +223,8 @@ Status Introduction::accept(const Message& message, HandedOver& descriptors) {
   if (!is_valid(message.shape)) return fail(Code::protocol_violation, "its ring has an impossible shape");
   auto ring = Segment::attach(std::move(descriptors[ring_place]), ring_bytes(message.shape));
   if (!ring) return fail(ring.failure().status, ring.failure().message);
-  const bool needs_fence = message.with_membarrier != 1 || !can_membarrier();
-  auto bell = PeerBell::attach(std::move(descriptors[bell_page_place]),
-                               std::move(descriptors[bell_event_place]), needs_fence);
+  auto bell =
+      PeerBell::attach(std::move(descriptors[bell_page_place]), std::move(descriptors[bell_event_place]));
   if (!bell) return fail(bell.failure().status, bell.failure().message);
   ring.value().close_fd();
   acquaintance_.in = std::move(ring).value();

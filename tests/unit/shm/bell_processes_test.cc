@@ -35,8 +35,8 @@ struct Shared {
   Direction to_test;
 };
 
-OwnBell make_bell(bool with_membarrier) {
-  base::Result<OwnBell> made = OwnBell::create(with_membarrier);
+OwnBell make_bell() {
+  base::Result<OwnBell> made = OwnBell::create();
   expect(made.ok(), "a bell can be made");
   return std::move(made).value();
 }
@@ -44,13 +44,11 @@ OwnBell make_bell(bool with_membarrier) {
 // One of the two processes: its bell, and the other's.
 class End {
  public:
-  End(Direction& in, Direction& out, const base::UniqueFd& socket, bool with_membarrier)
-      : in_(in), out_(out), own_(make_bell(with_membarrier)) {
+  End(Direction& in, Direction& out, const base::UniqueFd& socket) : in_(in), out_(out), own_(make_bell()) {
     testing::pass_descriptor(socket, own_.page());
     testing::pass_descriptor(socket, own_.event());
     base::UniqueFd page = testing::take_descriptor(socket);
-    base::Result<PeerBell> peers = PeerBell::attach(std::move(page), testing::take_descriptor(socket),
-                                                    !(with_membarrier && can_membarrier()));
+    base::Result<PeerBell> peers = PeerBell::attach(std::move(page), testing::take_descriptor(socket));
     expect(peers.ok(), "the other's bell is one");
     peers_ = std::move(peers).value();
   }
@@ -101,16 +99,16 @@ class End {
   unsigned sleeps_ = 0;
 };
 
-class TwoProcesses : public ::testing::TestWithParam<bool> {
+class TwoProcesses : public ::testing::Test {
  protected:
   SharedPage<Shared> shared_;
   std::pair<base::UniqueFd, base::UniqueFd> sockets_ = testing::make_sockets();
 };
 
-TEST_P(TwoProcesses, WakeEachOther) {
+TEST_F(TwoProcesses, WakeEachOther) {
   constexpr unsigned rounds = 10'000;
   testing::Child child([&] {
-    End end(shared_->to_child, shared_->to_test, sockets_.second, GetParam());
+    End end(shared_->to_child, shared_->to_test, sockets_.second);
     for (unsigned i = 0; i < rounds; ++i) {
       end.receive();
       end.publish();
@@ -118,7 +116,7 @@ TEST_P(TwoProcesses, WakeEachOther) {
     return std::string();
   });
   sockets_.second.reset();
-  End end(shared_->to_test, shared_->to_child, sockets_.first, GetParam());
+  End end(shared_->to_test, shared_->to_child, sockets_.first);
   for (unsigned i = 0; i < rounds; ++i) {
     end.publish();
     end.receive();
@@ -129,7 +127,7 @@ TEST_P(TwoProcesses, WakeEachOther) {
 
 // Both are as long about it as their dice say: many a message is published just when its reader goes to
 // sleep.
-TEST_P(TwoProcesses, LoseNoWakeUpInTheRace) {
+TEST_F(TwoProcesses, LoseNoWakeUpInTheRace) {
   constexpr unsigned rounds = 30'000;
   const std::uint32_t seed = std::random_device()();
   SCOPED_TRACE(seed);
@@ -137,7 +135,7 @@ TEST_P(TwoProcesses, LoseNoWakeUpInTheRace) {
     for (auto left = random() % 64; left > 0; --left) base::cpu_relax();
   };
   testing::Child child([&] {
-    End end(shared_->to_child, shared_->to_test, sockets_.second, GetParam());
+    End end(shared_->to_child, shared_->to_test, sockets_.second);
     std::minstd_rand random(seed);
     for (unsigned i = 0; i < rounds; ++i) {
       dawdle(random);
@@ -146,7 +144,7 @@ TEST_P(TwoProcesses, LoseNoWakeUpInTheRace) {
     return std::string();
   });
   sockets_.second.reset();
-  End end(shared_->to_test, shared_->to_child, sockets_.first, GetParam());
+  End end(shared_->to_test, shared_->to_child, sockets_.first);
   std::minstd_rand random(seed + 1);
   for (unsigned i = 0; i < rounds; ++i) {
     dawdle(random);
@@ -155,9 +153,6 @@ TEST_P(TwoProcesses, LoseNoWakeUpInTheRace) {
   }
   EXPECT_EQ(child.finish(), "");
 }
-
-INSTANTIATE_TEST_SUITE_P(Barriers, TwoProcesses, ::testing::Bool(),
-                         [](const auto& test) { return test.param ? "Membarrier" : "Fence"; });
 
 }  // namespace
 }  // namespace parley::transport::shm

@@ -11,14 +11,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "tests/unit/shm/child.h"
 #include "tests/unit/shm/pass_descriptors.h"
-#include "tests/unit/shm/refuse_calls.h"
 #include "transport/shm/segment.h"
 
 namespace parley::transport::shm {
@@ -32,15 +30,14 @@ base::UniqueFd duplicate(int fd) {
   return base::UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
-OwnBell make_bell(bool with_membarrier = can_membarrier()) {
-  base::Result<OwnBell> made = OwnBell::create(with_membarrier);
+OwnBell make_bell() {
+  base::Result<OwnBell> made = OwnBell::create();
   if (!made) throw std::runtime_error(made.failure().message);
   return std::move(made).value();
 }
 
-PeerBell attach_to(const OwnBell& bell, bool needs_fence = true) {
-  base::Result<PeerBell> made =
-      PeerBell::attach(duplicate(bell.page()), duplicate(bell.event()), needs_fence);
+PeerBell attach_to(const OwnBell& bell) {
+  base::Result<PeerBell> made = PeerBell::attach(duplicate(bell.page()), duplicate(bell.event()));
   if (!made) throw std::runtime_error(made.failure().message);
   return std::move(made).value();
 }
@@ -67,14 +64,14 @@ std::atomic<std::uint32_t>& word_of(const Segment& page) {
   return reinterpret_cast<BellPage*>(page.data())->word;
 }
 
-class Bell : public ::testing::TestWithParam<bool> {
+class Bell : public ::testing::Test {
  protected:
-  OwnBell bell_ = make_bell(!GetParam());
-  PeerBell writer_ = attach_to(bell_, GetParam());
-  PeerBell other_writer_ = attach_to(bell_, GetParam());
+  OwnBell bell_ = make_bell();
+  PeerBell writer_ = attach_to(bell_);
+  PeerBell other_writer_ = attach_to(bell_);
 };
 
-TEST_P(Bell, IsNotRungForOneWhoIsAwake) {
+TEST_F(Bell, IsNotRungForOneWhoIsAwake) {
   for (int i = 0; i < 1000; ++i) writer_.ring_if_asleep();
   EXPECT_EQ(count_signals(bell_), 0U);
   bell_.announce();
@@ -83,7 +80,7 @@ TEST_P(Bell, IsNotRungForOneWhoIsAwake) {
   EXPECT_EQ(count_signals(bell_), 0U);
 }
 
-TEST_P(Bell, IsRungOnceForABurst) {
+TEST_F(Bell, IsRungOnceForABurst) {
   bell_.announce();
   EXPECT_FALSE(is_readable(bell_));
   for (int i = 0; i < 100; ++i) {
@@ -94,7 +91,7 @@ TEST_P(Bell, IsRungOnceForABurst) {
   EXPECT_EQ(count_signals(bell_), 1U);
 }
 
-TEST_P(Bell, IsRungForEachSleep) {
+TEST_F(Bell, IsRungForEachSleep) {
   for (int i = 0; i < 10; ++i) {
     bell_.announce();
     (i % 2 == 0 ? writer_ : other_writer_).ring_if_asleep();
@@ -104,7 +101,7 @@ TEST_P(Bell, IsRungForEachSleep) {
   }
 }
 
-TEST_P(Bell, ForgetsALateSignal) {
+TEST_F(Bell, ForgetsALateSignal) {
   // The writer has taken the word away, and signals after the sleeper was woken by something else.
   bell_.announce();
   const Segment page = page_of(bell_);
@@ -119,13 +116,13 @@ TEST_P(Bell, ForgetsALateSignal) {
   bell_.cancel();
 }
 
-TEST_P(Bell, CancelDoesNothingUnlessAnnounced) {
+TEST_F(Bell, CancelDoesNothingUnlessAnnounced) {
   ASSERT_EQ(eventfd_write(bell_.event(), 1), 0);
   bell_.cancel();
   EXPECT_TRUE(is_readable(bell_));
 }
 
-TEST_P(Bell, MovesWithItsPage) {
+TEST_F(Bell, MovesWithItsPage) {
   OwnBell moved = std::move(bell_);
   PeerBell writer = std::move(writer_);
   moved.announce();
@@ -133,14 +130,14 @@ TEST_P(Bell, MovesWithItsPage) {
   EXPECT_EQ(count_signals(moved), 1U);
 }
 
-TEST_P(Bell, OutlivesItsOwnerAtTheWriters) {
+TEST_F(Bell, OutlivesItsOwnerAtTheWriters) {
   bell_.announce();
   { const OwnBell gone = std::move(bell_); }
   writer_.ring_if_asleep();
   writer_.ring_if_asleep();
 }
 
-TEST_P(Bell, AHostilePageCostsSystemCallsAndSleep) {
+TEST_F(Bell, AHostilePageCostsSystemCallsAndSleep) {
   const Segment page = page_of(bell_);
   // A word that nobody of ours writes is taken for `asleep`.
   word_of(page) = 0xffffffff;
@@ -166,16 +163,8 @@ TEST_P(Bell, AHostilePageCostsSystemCallsAndSleep) {
   EXPECT_FALSE(is_readable(bell_));
 }
 
-TEST_P(Bell, SaysWhichBarrierItUses) {
-  EXPECT_EQ(bell_.with_membarrier(), !GetParam());
-  EXPECT_EQ(writer_.needs_fence(), GetParam());
-}
-
-INSTANTIATE_TEST_SUITE_P(Barriers, Bell, ::testing::Bool(),
-                         [](const auto& test) { return test.param ? "Fence" : "Membarrier"; });
-
 void expect_refused(base::UniqueFd page, base::UniqueFd event, const char* why) {
-  const base::Result<PeerBell> made = PeerBell::attach(std::move(page), std::move(event), true);
+  const base::Result<PeerBell> made = PeerBell::attach(std::move(page), std::move(event));
   ASSERT_FALSE(made) << why;
   EXPECT_EQ(made.failure().status.code(), base::Code::protocol_violation);
   EXPECT_THAT(made.failure().message, HasSubstr(why));
@@ -200,37 +189,6 @@ TEST(OwnBell, ItsDescriptorsAreNotInheritedByPrograms) {
   const OwnBell bell = make_bell();
   EXPECT_EQ(fcntl(bell.event(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
   EXPECT_EQ(fcntl(bell.page(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-}
-
-TEST(OwnBell, WithoutMembarrierEverybodyFences) {
-  EXPECT_TRUE(can_membarrier()) << "kernels of all supported systems have membarrier(2)";
-  for (const int error : {ENOSYS, EPERM}) {
-    EXPECT_EQ(in_child([error] {
-                testing::refuse_calls({testing::refused_membarrier(error)});
-                expect(!can_membarrier(), "it is refused");
-                OwnBell bell = make_bell();
-                expect(!bell.with_membarrier(), "the owner knows");
-                PeerBell writer = attach_to(bell);
-                bell.announce();
-                writer.ring_if_asleep();
-                expect(count_signals(bell) == 1, "it rings");
-                return std::string();
-              }),
-              "");
-  }
-}
-
-TEST(OwnBell, SurvivesThatMembarrierIsForbiddenLater) {
-  EXPECT_EQ(in_child([] {
-              OwnBell bell = make_bell();
-              PeerBell writer = attach_to(bell, false);
-              testing::refuse_calls({testing::refused_membarrier(EPERM)});
-              bell.announce();
-              writer.ring_if_asleep();
-              expect(count_signals(bell) == 1, "it rings");
-              return std::string();
-            }),
-            "");
 }
 
 TEST(OwnBell, SaysInWordsThatThereAreNoDescriptors) {

@@ -188,7 +188,7 @@ struct Forged {
   std::array<char, 8> magic{'\x89', 'P', 'A', 'R', 'L', 'E', 'Y', 'S'};
   std::uint16_t version = 1;
   std::uint8_t refusal = 0;
-  std::uint8_t with_membarrier = 0;
+  std::uint8_t unused = 0;
   std::uint32_t from = 7;
   std::uint32_t to = 4;
   std::array<std::uint8_t, 16> job{1};

@@ -61,7 +61,7 @@ struct Process {
   explicit Process(shm::WindowPlan plan) : windows(plan) {}
   shm::WindowPool windows;
   ShmLink::NeedyList needy;
-  shm::OwnBell bell = shm::OwnBell::create(false).value();
+  shm::OwnBell bell = shm::OwnBell::create().value();
 };
 
 // One end of a link, and the records that it has sent and received.
@@ -120,7 +120,7 @@ struct Pair {
     made.out = shm::Segment::attach(copy_of(out.fd()), shm::ring_bytes(shape)).value();
     made.in = shm::Segment::attach(copy_of(in.fd()), shm::ring_bytes(shape)).value();
     made.out_shape = made.in_shape = shape;
-    made.bell = shm::PeerBell::attach(copy_of(bell.page()), copy_of(bell.event()), true).value();
+    made.bell = shm::PeerBell::attach(copy_of(bell.page()), copy_of(bell.event())).value();
     return made;
   }
 

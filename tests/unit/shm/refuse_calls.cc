@@ -54,10 +54,6 @@ RefusedCall refused_new_file() {
   return {.number = SYS_openat, .error = EACCES, .only_with = {{2, O_CREAT}}};
 }
 
-RefusedCall refused_membarrier(int error) {
-  return {.number = SYS_membarrier, .error = error};
-}
-
 void refuse_calls(const std::vector<RefusedCall>& calls) {
   std::vector<sock_filter> program;
   for (const RefusedCall& call : calls) add(program, call);

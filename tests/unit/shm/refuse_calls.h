@@ -23,8 +23,6 @@ RefusedCall refused_memfd(int error);
 RefusedCall refused_unnamed_file();
 // openat(2) with O_CREAT
 RefusedCall refused_new_file();
-// membarrier(2)
-RefusedCall refused_membarrier(int error);
 
 // Installs a seccomp filter in the calling process, for the rest of its life. Throws where that cannot be.
 void refuse_calls(const std::vector<RefusedCall>& calls);
