@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <system_error>
@@ -23,6 +24,9 @@ namespace {
 
 // Some 25 us: what others wait for at most between two pieces, and long beside what a call costs.
 constexpr std::size_t piece_bytes = 256 << 10;
+
+// Numbers of processes come again when all others (32 768 or more) were used: no host makes so many sooner.
+constexpr auto soonest_reuse = std::chrono::milliseconds(1);
 
 // As it travels.
 struct Key {
@@ -132,8 +136,12 @@ Status CrossMemoryMover::read_a_piece(Pull& pull) noexcept {
 Status CrossMemoryMover::finish(const Pull& pull) noexcept {
   if (!peer_offers_->take(pull.offer)) return Code::cancelled;
   // Its number may be that of another process by now; but not before its socket and its process have ended,
-  // and if they have not, all that was read was the peer's.
-  return peer_lives() ? Status() : Status(Code::peer_died);
+  // and if they have not, all that was read was the peer's. Nor a moment after they were there.
+  const auto now = base::Clock::now();
+  if (now - lived_at_ < soonest_reuse) return {};
+  if (!peer_lives()) return Code::peer_died;
+  lived_at_ = now;
+  return {};
 }
 
 // Why a read has failed. A sender that has taken its offer back may have freed the buffer, and one that has

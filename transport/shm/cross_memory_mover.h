@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "transport/base/deadline.h"
 #include "transport/base/intrusive_list.h"
 #include "transport/base/slab_pool.h"
 #include "transport/interface/mover.h"
@@ -78,6 +79,7 @@ class CrossMemoryMover final : public Mover, public base::ListHook<PullingTag> {
   PullingList& pulling_;
   std::optional<shm::OwnOffers> own_offers_;
   std::optional<shm::PeerOffers> peer_offers_;
+  base::Clock::time_point lived_at_{};  // when the peer was last seen to live
   void drop(Pull& pull) noexcept;
 
   base::SlabPool<Pull, 16> pool_;
