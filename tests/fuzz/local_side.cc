@@ -47,10 +47,47 @@ void ForgedLink::finish_reading(Status status) {
   done->fn(*done, status);
 }
 
+std::optional<transport::Exposure> ForgedMover::expose(base::ConstMemoryRef) noexcept {
+  transport::Exposure exposure;
+  exposure.handle = exposed_.empty() ? 1 : exposed_.back() + 1;
+  exposed_.push_back(exposure.handle);
+  return exposure;
+}
+
+bool ForgedMover::withdraw(std::uint64_t handle) noexcept {
+  note_pulled(handle);
+  return !has_taken;
+}
+
+void ForgedMover::note_pulled(std::uint64_t handle) noexcept {
+  FUZZ_EXPECT(std::erase(exposed_, handle) == 1);  // each handle is given back once
+}
+
+Status ForgedMover::pull(const transport::RemoteKey& key, base::MemoryRef into,
+                         transport::Completion& done) noexcept {
+  if (key.bytes[0] == std::byte{1}) return Code::io_error;
+  pulls_.push_back({into, &done});
+  return Code::in_progress;
+}
+
+void ForgedMover::stop(transport::Completion& done) noexcept {
+  FUZZ_EXPECT(std::erase_if(pulls_, [&](const Pull& pull) { return pull.done == &done; }) == 1);
+}
+
+void ForgedMover::end_a_pull(Input& input) {
+  if (pulls_.empty()) return;
+  const Pull pull = pulls_.front();
+  pulls_.erase(pulls_.begin());
+  std::fill_n(pull.into.data, pull.into.bytes, std::byte{0x55});  // the sanitizer sees whether it may
+  static constexpr Code ends[] = {Code::ok, Code::cancelled, Code::io_error};
+  pull.done->fn(*pull.done, input.one_of(ends));
+}
+
 LocalSide::LocalSide(transport::FrameReceiver& receiver)
     : link_(receiver),
       messenger_(transport::MessengerOptions{
           .self = 0, .peer_count = 3, .eager_limit_bytes = 4096, .piece_bytes = 16 * 1024}) {
+  link_.mover = &mover_;
   messenger_.on_link(1, link_);
 }
 
@@ -64,7 +101,7 @@ LocalSide::~LocalSide() {
 
 void LocalSide::act(Input& input) {
   if (!linked()) return;
-  switch (input.choice(12)) {
+  switch (input.choice(14)) {
     case 0: return send(input);
     case 1:
     case 2: return receive(input);
@@ -88,6 +125,11 @@ void LocalSide::act(Input& input) {
         messenger_.tell_stall(*request, input.choice(2) == 1);
       return;
     case 10: messenger_.abort_context(static_cast<std::uint32_t>(input.choice(3)), 0, "aborted here"); return;
+    case 11: return mover_.end_a_pull(input);
+    case 12:
+      mover_.has_taken = input.choice(2) == 1;
+      messenger_.fill_tenders();
+      return;
     default:
       messenger_.pump();
       messenger_.end_burst();
@@ -180,7 +222,7 @@ void LocalSide::finish() {
     // Only what may still come from process 2, or from us, is left.
     if (request.state == RequestState::posted) FUZZ_EXPECT(request.pattern.source == any_source);
   }
-  FUZZ_EXPECT(messenger_.peer(1).offers.empty());
+  FUZZ_EXPECT(messenger_.peer(1).offers.any() == nullptr);
 }
 
 std::int64_t LocalSide::likely_tag(Input& input) {

@@ -36,6 +36,32 @@ class ForgedLink final : public transport::Endpoint {
   base::ConstMemoryRef payload_;
 };
 
+// A mover whose peer says what it likes: that it has pulled what it has not, and offers what is not there.
+class ForgedMover final : public transport::Mover {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "forged"; }
+  [[nodiscard]] std::string describe() const override { return "forged"; }
+  std::optional<transport::Exposure> expose(base::ConstMemoryRef memory) noexcept override;
+  bool withdraw(std::uint64_t handle) noexcept override;
+  void note_pulled(std::uint64_t handle) noexcept override;
+  base::Status pull(const transport::RemoteKey& key, base::MemoryRef into,
+                    transport::Completion& done) noexcept override;
+  void stop(transport::Completion& done) noexcept override;
+
+  // The oldest pull ends.
+  void end_a_pull(Input& input);
+
+  bool has_taken = false;  // what is withdrawn from now on
+
+ private:
+  struct Pull {
+    base::MemoryRef into;
+    transport::Completion* done = nullptr;
+  };
+  std::vector<Pull> pulls_;
+  std::vector<std::uint64_t> exposed_;  // handles
+};
+
 // The side that is attacked: process 0 of three, linked to process 1, which is the attacker, and to nobody
 // else.
 class LocalSide {
@@ -72,6 +98,7 @@ class LocalSide {
   transport::Request* any_request(Input& input);
   transport::ReceiveSpec spec_of(Input& input, std::unique_ptr<std::byte[]>& buffer);
 
+  ForgedMover mover_;
   ForgedLink link_;
   transport::Messenger messenger_;
   std::vector<Operation> operations_;

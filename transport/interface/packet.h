@@ -11,8 +11,9 @@ enum class PacketKind : std::uint8_t {
 
   // A whole message as payload.
   eager = 1,
-  // A message whose data follow when it is matched: too large or without credit for eager, or synchronous.
-  // id: the sender's request; payload: none, or the RemoteKey under which a mover finds the data.
+  // A message whose data follow when it is matched: too large or without credit for eager, or synchronous; or
+  // one that the receiver may pull before they follow as `fill`. id: the sender's request; payload: none, or
+  // the RemoteKey under which a mover finds the data.
   offer = 2,
 
   // The course of one message. Request numbers are those that the addressee gave out itself, but for
@@ -50,6 +51,10 @@ enum class PacketKind : std::uint8_t {
   welcome = 14,
   // It is not, and closes. id: a TurnedAway.
   turned_away = 15,
+
+  // The whole message of an offer that was not pulled soon, with credit, as an eager one. id: the sender's
+  // request, as in the offer; message_bytes: as there.
+  fill = 16,
 };
 
 // PacketHeader::id of a `turned_away`.

@@ -32,6 +32,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
   switch (header.kind) {
     case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
     case PacketKind::offer: return handle_offer(peer, header, payload);
+    case PacketKind::fill: return handle_fill(peer, header, payload, nullptr);
     case PacketKind::grant: return handle_grant(peer, header);
     case PacketKind::data: return handle_data(peer, header, payload);
     case PacketKind::revoke: return handle_revoke(peer, header);
@@ -82,6 +83,11 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
         peer.landing_request = request;
         return {request->data + header.tag, header.payload_bytes};
       }
+    } else if (header.kind == PacketKind::fill) {
+      if (Request* request = fill_target(peer, header); request != nullptr) {
+        peer.landing_request = request;
+        return {request->data, header.payload_bytes};
+      }
     }
     peer.landing_buffer = buffers_.take(header.payload_bytes);
     peer.landing_bytes = header.payload_bytes;
@@ -103,12 +109,15 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
   ++peer.heard;
   Request* request = std::exchange(peer.landing_request, nullptr);
   std::byte* buffer = std::exchange(peer.landing_buffer, nullptr);
-  const bool is_eager = header.kind == PacketKind::eager;
+  const bool is_fill = header.kind == PacketKind::fill;
+  const bool is_eager = header.kind == PacketKind::eager || is_fill;
   if (request == nullptr && !is_eager) {
     if (buffer != nullptr) on_packet(endpoint, header, {buffer, header.payload_bytes});
   } else if (take_credit(peer, header)) {
     // An eager message without a receive adopts the buffer, or gives it back.
-    if (request == nullptr) return handle_eager(peer, header, {buffer, header.payload_bytes}, buffer);
+    const std::span<const std::byte> payload(buffer, header.payload_bytes);
+    if (request == nullptr && is_fill) return handle_fill(peer, header, payload, buffer);
+    if (request == nullptr) return handle_eager(peer, header, payload, buffer);
     if (is_eager) {
       if (hold_window(peer, header.payload_bytes)) owe(peer, header.payload_bytes);
       complete(*request, {});
@@ -215,7 +224,7 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
   Request* request = ids_.find(header.id);
   const auto receive_id = static_cast<std::uint32_t>(header.tag);
   const bool valid = request != nullptr && request->peer == &peer && request->kind == RequestKind::send &&
-                     request->state == RequestState::offered;
+                     (request->state == RequestState::offered || request->errand == Errand::fill);
   if (!valid) {
     // The offer was revoked while the grant was on its way.
     if (header.message_bytes == 0) return;
@@ -224,11 +233,15 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
     if (!peer.blocked) drive(peer);
     return;
   }
+  // A fill that has not left is not needed any more.
+  if (std::exchange(request->errand, Errand::none) == Errand::fill)
+    base::IntrusiveList<Request, OutboxTag>::remove(*request);
   if (header.message_bytes == 0) {
     if (header.tag == 1) note_pulled(*request);
     return complete(*request, {});
   }
   (void)end_move(*request);  // by the link, then
+  if (request->tendered_units != 0) end_tender(*request);
   request->state = RequestState::streaming;
   request->remote_id = receive_id;
   request->granted_bytes = std::min<std::size_t>(header.message_bytes, request->message_bytes);
@@ -263,13 +276,12 @@ void Messenger::piece_landed(Request& request, std::size_t bytes) noexcept {
 }
 
 void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
-  const auto found = peer.offers.find(header.id);
+  Unexpected* offer = peer.offers.find(header.id);
   // Granted meanwhile, or about to be: the sender answers the grant with `revoked`.
-  if (found == peer.offers.end()) return;
-  Unexpected& offer = *found->second;
-  if (offer.held) return unlist_offer(offer);  // its handle finds it so
-  matcher_.take(offer);
-  dispose(offer);
+  if (offer == nullptr) return;
+  if (offer->held) return unlist_offer(*offer);  // its handle finds it so
+  matcher_.take(*offer);
+  dispose(*offer);
 }
 
 // Our grant came too late.

@@ -91,6 +91,7 @@ Request* Messenger::new_receive(const ReceiveSpec& spec) noexcept {
 
 void Messenger::complete(Request& request, Status status) noexcept {
   if (request.mover != nullptr) (void)end_move(request);
+  if (request.tendered_units != 0) end_tender(request);
   request.status = request.ending.failed() ? request.ending : status;
   request.state = RequestState::done;
   if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
@@ -169,9 +170,9 @@ bool Messenger::note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept
 void Messenger::withdraw(Request& request) noexcept {
   using Outbox = base::IntrusiveList<Request, OutboxTag>;
   Peer& peer = *request.peer;
-  if (Outbox::is_linked(request)) {
-    Outbox::remove(request);
-  } else if (request.id != 0 && peer.endpoint != nullptr) {
+  const bool is_known = request.state == RequestState::offered || request.errand == Errand::fill;
+  if (Outbox::is_linked(request)) Outbox::remove(request);
+  if (is_known && peer.endpoint != nullptr) {
     // Untold for want of memory, the offer stands until it is granted, and the answer to that tells.
     if (note(peer.revoke_ids, request.id)) unsettled_ = true;
   }
@@ -318,14 +319,13 @@ void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noex
   fail_requests(peer, status);
   if (is_failure) fail_any_source(status, peer);
   // Offers of a process that is gone lead nowhere.
-  while (!peer.offers.empty()) {
-    Unexpected& offer = *peer.offers.begin()->second;
-    if (offer.held) {
-      unlist_offer(offer);
+  while (Unexpected* offer = peer.offers.any()) {
+    if (offer->held) {
+      unlist_offer(*offer);
       continue;
     }
-    matcher_.take(offer);
-    dispose(offer);
+    matcher_.take(*offer);
+    dispose(*offer);
   }
 }
 

@@ -133,8 +133,8 @@ bool Messenger::has_completion_functions() noexcept {
 }
 
 std::size_t Messenger::pump() noexcept {
-  yielded_ = false;
-  std::size_t driven = 0;
+  std::size_t driven = look_after_tenders();
+  if (!std::exchange(yielded_, false)) return driven;
   for (auto& peer : peers_) {
     if (!std::exchange(peer->yielded, false) || peer->blocked) continue;
     drive(*peer);

@@ -73,7 +73,7 @@ struct AbortRecord {
 // of peers. It moves nothing by itself: transports deliver to it as PacketSink, and it answers with
 // try_send().
 //
-// Invariants: (1) a request is in exactly one of {an outbox, `streams`, the matcher, none of them};
+// Invariants: (1) a request is in exactly one of {an outbox, `streams`, `tendered_`, the matcher, none};
 // (2) messages to one peer enter its link in the order of the send calls; (3) a buffer is touched only in the
 // states that RequestState names; (4) no link is ever left unread.
 // Thread-safety: none; the engine's lock. Cost: an eager message makes no allocation and at most one
@@ -139,9 +139,12 @@ class Messenger final : public PacketSink {
   // Whether a link that was wanted is not made yet.
   [[nodiscard]] bool is_dialling() const noexcept { return dials_under_way_ != 0; }
 
-  // Large sends leave a few pieces at a time; whether some have more to send right away, and sending them.
-  [[nodiscard]] bool wants_pump() const noexcept { return yielded_; }
+  // Large sends leave a few pieces at a time, and what is tendered shall be pulled soon; whether there is any
+  // of both, and what is to be done about it at this look.
+  [[nodiscard]] bool wants_pump() const noexcept { return yielded_ || !tendered_.empty(); }
   std::size_t pump() noexcept;
+  // Before a sleep: sends the data of all that is tendered. Returns of how many.
+  std::size_t fill_tenders() noexcept;
 
   // Says goodbye to every peer once its outbox and streams are empty. `culprit`: the process whose failure
   // makes us leave, or nothing in good order.
@@ -236,18 +239,32 @@ class Messenger final : public PacketSink {
   bool take_credit(Peer& peer, const PacketHeader& header) noexcept;
   bool hold_window(Peer& peer, std::size_t payload_bytes) noexcept;
   bool list_offer(Unexpected& offer) noexcept;
+  void land_offer(Unexpected& offer, std::span<const std::byte> payload, std::byte* adoptable) noexcept;
+  bool store(Unexpected& message, std::span<const std::byte> payload, std::byte* adoptable) noexcept;
   void unlist_offer(const Unexpected& message) noexcept;
   void dispose(Unexpected& message) noexcept;
   void drop(Unexpected& message) noexcept;
   void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;
   static bool stands(const Unexpected& message) noexcept;
 
+  // tender.cc
+  bool wants_tender(Peer& peer, Request& request) noexcept;
+  void begin_tender(Peer& peer, Request& request) noexcept;
+  static void end_tender(Request& request) noexcept;
+  std::size_t look_after_tenders() noexcept;
+  void fill(Request& request) noexcept;
+  bool send_fill(Peer& peer, Request& request) noexcept;
+  Request* fill_target(Peer& peer, const PacketHeader& header) noexcept;
+  Request* receive_of(const Peer& peer, std::uint32_t remote_id) noexcept;
+  void handle_fill(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+                   std::byte* adoptable) noexcept;
+
   // moving.cc
   void pull(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
   static void on_pulled(Completion& completion, base::Status status) noexcept;
   void pulled(Request& request, base::Status status) noexcept;
   static std::optional<Exposure> expose(const Peer& peer, Request& request) noexcept;
-  static void note_pulled(Request& request) noexcept;
+  void note_pulled(Request& request) noexcept;
   static bool end_move(Request& request) noexcept;
 
   // linking.cc
@@ -305,7 +322,8 @@ class Messenger final : public PacketSink {
   std::size_t live_send_count_ = 0;
   std::uint64_t ended_count_ = 0;
 
-  std::uint64_t burst_ = 1;
+  std::uint64_t burst_ = 1;  // counts looks at the network, too
+  base::IntrusiveList<Request, StreamTag> tendered_;
   int blocked_peers_ = 0;
   int dials_under_way_ = 0;
   struct Leaving {

@@ -24,6 +24,8 @@ std::optional<Exposure> Messenger::expose(const Peer& peer, Request& request) no
 
 // The peer has told that it has pulled the message.
 void Messenger::note_pulled(Request& request) noexcept {
+  request.peer->tenders.news_at = burst_;
+  request.peer->tenders.skip_next = TenderHabits::least_skip;
   if (Mover* mover = std::exchange(request.mover, nullptr); mover != nullptr)
     mover->note_pulled(std::exchange(request.exposure, 0));
 }
@@ -52,10 +54,10 @@ void Messenger::on_pulled(Completion& completion, Status status) noexcept {
   static_cast<Messenger*>(request.owner)->pulled(request, status);
 }
 
-// The mover has copied everything, which ends the send as well; or the sender has taken it back; or it could
-// not be copied, and the data go by the link.
+// The mover has copied everything, which ends the send as well; or it could not be copied, and the data go by
+// the link; or the sender was first: then it has taken the message back, and answers the grant with that, or
+// has sent the data unasked, and they come before that answer.
 void Messenger::pulled(Request& request, Status status) noexcept {
-  if (status.code() == Code::cancelled) return wait_again(request);
   request.pulled = status.ok();
   grant(request, *request.peer, request.pulled ? 0 : request.message_bytes);
 }

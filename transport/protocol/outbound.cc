@@ -164,6 +164,12 @@ bool Messenger::send_controls(Peer& peer) noexcept {
 
 // The first of the outbox. False: the link takes no more.
 bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
+  if (request.errand == Errand::fill) {
+    if (!send_fill(peer, request)) return false;
+    base::IntrusiveList<Request, OutboxTag>::remove(request);
+    if (request.state == RequestState::done) finish_errand(request);
+    return true;
+  }
   if (request.kind == RequestKind::send) {
     // Credit may have come or gone while it waited; its place in the order stays.
     if (request.errand == Errand::offer || !wants_eager(peer, request.message_bytes)) {
@@ -192,16 +198,19 @@ bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
 
 // Sends the message or its offer. True: taken, and the request has its next state.
 bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) noexcept {
-  const bool eager = request.errand == Errand::eager;
+  std::optional<Exposure> exposure;
+  const bool tender = request.errand == Errand::eager && wants_tender(peer, request) &&
+                      (exposure = expose(peer, request)).has_value();
+  const bool eager = request.errand == Errand::eager && !tender;
   PacketHeader header{.kind = eager ? PacketKind::eager : PacketKind::offer, .type_code = request.type_code};
   header.context = request.envelope.context;
   header.tag = request.envelope.tag;
-  header.id = request.id;
+  header.id = eager ? 0 : request.id;
   header.message_bytes = request.message_bytes;
   header.payload_bytes = eager ? static_cast<std::uint32_t>(request.message_bytes) : 0;
   const std::byte* payload = eager ? request.data : nullptr;
-  std::optional<Exposure> exposure;
-  if (!eager && peer.mover != nullptr && (exposure = expose(peer, request))) {
+  if (!eager && !tender && peer.mover != nullptr) exposure = expose(peer, request);
+  if (exposure) {
     payload = exposure->key.bytes.data();
     header.payload_bytes = static_cast<std::uint32_t>(exposure->key.bytes.size());
   }
@@ -213,6 +222,7 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
   }
   request.errand = Errand::none;
   if (eager) peer.credit_units -= credit_units(request.message_bytes);
+  if (tender) begin_tender(peer, request);
   if (outcome.code() == Code::in_progress) {
     request.state = RequestState::leaving;
   } else if (!eager) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "transport/base/intrusive_list.h"
@@ -12,6 +11,7 @@
 #include "transport/interface/endpoint.h"
 #include "transport/interface/mover.h"
 #include "transport/protocol/credit.h"
+#include "transport/protocol/offer_table.h"
 #include "transport/protocol/request.h"
 #include "transport/protocol/unexpected.h"
 
@@ -59,6 +59,16 @@ struct Pulse {
   std::chrono::steady_clock::time_point last_sign{};  // when `heard` was last seen to change
 };
 
+// How soon a peer takes what is tendered to it, see tender.cc.
+struct TenderHabits {
+  std::uint64_t news_at = 0;  // the look at which one was pulled or filled last
+  std::uint32_t skip = 0;     // so many messages leave as eager before the next is tendered
+  std::uint32_t skip_next = least_skip;
+
+  static constexpr std::uint32_t least_skip = 4;
+  static constexpr std::uint32_t most_skip = 256;
+};
+
 // One other process (or ourselves), as Messenger sees it.
 struct Peer {
   std::uint32_t number = 0;
@@ -90,8 +100,10 @@ struct Peer {
   std::vector<std::uint32_t> revoke_ids;            // offers to take back
   std::vector<std::uint32_t> revoked_ids;           // late grants to answer
 
-  std::size_t live_sends = 0;                             // ours to this peer that have not ended
-  std::unordered_map<std::uint32_t, Unexpected*> offers;  // unmatched ones of this peer, by its number
+  std::size_t live_sends = 0;  // ours to this peer that have not ended
+  OfferTable offers;           // unmatched ones of this peer, by its number
+
+  TenderHabits tenders;
 
   // The packet whose payload is landing: straight in a receive's buffer, else in a buffer of the pool.
   Request* landing_request = nullptr;

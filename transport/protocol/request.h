@@ -28,7 +28,7 @@ enum class RequestKind : std::uint8_t { send, receive };
 enum class RequestState : std::uint8_t {
   queued,     // send: in its peer's outbox, the link had no room
   leaving,    // send: the link reads the buffer; the message is complete once it has
-  offered,    // send: the peer knows of it and has not matched it
+  offered,    // send: the peer knows of it and has not told that it has matched it
   streaming,  // send: granted; pieces leave one after the other
   posted,     // receive: in the matcher
   moving,     // receive: matched; the payload is landing
@@ -36,7 +36,7 @@ enum class RequestState : std::uint8_t {
 };
 
 // What a request that waits in an outbox shall send when its turn comes.
-enum class Errand : std::uint8_t { none, eager, offer, grant };
+enum class Errand : std::uint8_t { none, eager, offer, fill, grant };
 
 // One send or receive. It embeds everything its course needs (list hooks, completion, control record), so
 // that nothing is allocated on the way. Owned by Messenger's pool; the caller has it until
@@ -66,6 +66,9 @@ struct Request : PostedReceive,
   std::size_t message_bytes = 0;  // of the whole message, once known
   std::size_t moved_bytes = 0;
   std::size_t granted_bytes = 0;
+
+  std::int32_t tendered_units = 0;  // send: credit kept for a fill; not 0: tendered, see tender.cc
+  std::uint64_t tendered_at = 0;    // Messenger's count of looks
 
   Mover* mover = nullptr;      // that reads the buffer of an offer, or writes that of a receive
   std::uint64_t exposure = 0;  // of an offer, to its mover

@@ -33,18 +33,40 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
     message->has_key = !payload.empty();
     copy_bytes(message->small.data(), payload.data(), payload.size());
     if (!list_offer(*message)) return messages_.destroy(message);
-  } else if (adoptable != nullptr) {
-    message->payload = adoptable;
-  } else {
-    const bool small = payload.size() <= message->small.size();
-    message->payload = small ? message->small.data() : buffers_.take(payload.size());
-    if (message->payload == nullptr) {
-      messages_.destroy(message);
-      return run_short(peer, "an unexpected message");
-    }
-    copy_bytes(message->payload, payload.data(), payload.size());
+  } else if (!store(*message, payload, adoptable)) {
+    return messages_.destroy(message);
   }
   matcher_.keep(*message);
+}
+
+// Keeps the payload of a message. False: out of memory, the link ends.
+bool Messenger::store(Unexpected& message, std::span<const std::byte> payload,
+                      std::byte* adoptable) noexcept {
+  if (adoptable != nullptr) {
+    message.payload = adoptable;
+    return true;
+  }
+  const bool small = payload.size() <= message.small.size();
+  std::byte* const place = small ? message.small.data() : buffers_.take(payload.size());
+  if (place == nullptr) {
+    run_short(*message.peer, "an unexpected message");
+    return false;
+  }
+  copy_bytes(place, payload.data(), payload.size());
+  message.payload = place;
+  return true;
+}
+
+// The data of an offer are here before anybody asked for them: it is an eager message from now on.
+void Messenger::land_offer(Unexpected& offer, std::span<const std::byte> payload,
+                           std::byte* adoptable) noexcept {
+  if (payload.size() != offer.message_bytes) {
+    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
+    return violate(*offer.peer, "a fill that is not what was offered");
+  }
+  if (!store(offer, payload, adoptable)) return;
+  unlist_offer(offer);
+  offer.state = UnexpectedState::landed;
 }
 
 bool Messenger::list_offer(Unexpected& offer) noexcept {
@@ -54,7 +76,7 @@ bool Messenger::list_offer(Unexpected& offer) noexcept {
     return false;
   }
   try {
-    if (peer.offers.try_emplace(offer.remote_id, &offer).second) return true;
+    if (peer.offers.add(offer.remote_id, offer)) return true;
     violate(peer, "two offers of one number");
   } catch (const std::bad_alloc&) {
     run_short(peer, "an offer");
@@ -63,9 +85,7 @@ bool Messenger::list_offer(Unexpected& offer) noexcept {
 }
 
 void Messenger::unlist_offer(const Unexpected& message) noexcept {
-  auto& offers = message.peer->offers;
-  const auto listed = offers.find(message.remote_id);
-  if (listed != offers.end() && listed->second == &message) offers.erase(listed);
+  message.peer->offers.remove(message.remote_id, message);
 }
 
 // A posted or new receive gets a message that waited.
@@ -96,8 +116,7 @@ void Messenger::hold(Unexpected& message) noexcept {
 // Whether a held message can still be had: no offer that was taken back meanwhile, or whose sender is gone.
 bool Messenger::stands(const Unexpected& message) noexcept {
   if (message.state != UnexpectedState::offered) return true;
-  const auto listed = message.peer->offers.find(message.remote_id);
-  return listed != message.peer->offers.end() && listed->second == &message;
+  return message.peer->offers.find(message.remote_id) == &message;
 }
 
 void Messenger::put_back(Unexpected& message) noexcept {

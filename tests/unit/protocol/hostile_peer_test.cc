@@ -49,6 +49,42 @@ TEST_F(HostilePeer, MayNotRevokeBeforeOurGrantHasLeft) {
   messenger_.release(request);
 }
 
+// Fills are messages with credit, whatever they fill.
+TEST_F(HostilePeer, MayFillWhatItHasOfferedAndNothingElse) {
+  const std::vector<std::byte> data(4000);
+  const auto fill = [&](std::uint32_t id, std::size_t bytes) {
+    PacketHeader header{.kind = PacketKind::fill};
+    header.id = id;
+    header.message_bytes = header.payload_bytes = static_cast<std::uint32_t>(bytes);
+    messenger_.on_packet(link_, header, std::span(data).first(bytes));
+  };
+  say(PacketKind::offer, 7, 4000);
+  fill(8, 4000);  // its receive may have ended
+  EXPECT_FALSE(link_.closed);
+  fill(7, 4000);
+  Request& request = receive();
+  EXPECT_EQ(request.state, RequestState::done);
+  EXPECT_EQ(request.message_bytes, 4000U);
+  EXPECT_EQ(messenger_.peer(1).owed_units, 2 * credit_units(4000));
+  messenger_.release(request);
+  say(PacketKind::offer, 9, 4000);
+  fill(9, 3999);
+  EXPECT_TRUE(link_.closed);
+}
+
+TEST_F(HostilePeer, MayNotFillWithoutCredit) {
+  const std::vector<std::byte> data(64 << 10);
+  for (std::uint32_t id = 1; id < 100 && !link_.closed; ++id) {
+    say(PacketKind::offer, id, data.size());
+    PacketHeader header{.kind = PacketKind::fill};
+    header.id = id;
+    header.message_bytes = header.payload_bytes = static_cast<std::uint32_t>(data.size());
+    messenger_.on_packet(link_, header, data);
+    EXPECT_EQ(link_.closed, static_cast<std::int32_t>(id) * credit_units(data.size()) > eager_window_units);
+  }
+  EXPECT_TRUE(link_.closed);
+}
+
 TEST_F(HostilePeer, WhoStopsInTheMiddleOfATransferLosesItsLinkAndIsTold) {
   Request& request = receive();
   const auto begin = std::chrono::steady_clock::now();

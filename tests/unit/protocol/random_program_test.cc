@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "tests/unit/protocol/pretend_mover.h"
 #include "tests/unit/protocol/world_of_messengers.h"
 
 namespace parley::transport {
@@ -32,19 +33,27 @@ std::vector<std::byte> compose(const Stamp& stamp, std::size_t bytes) {
 
 class Program {
  public:
-  explicit Program(std::uint64_t seed)
+  Program(std::uint64_t seed, bool with_movers)
       : random_(seed),
-        world_(ranks, faults(seed), {.eager_limit_bytes = 32 * 1024, .piece_bytes = 16 * 1024}) {}
+        world_(ranks, faults(seed), {.eager_limit_bytes = 64 * 1024, .piece_bytes = 16 * 1024}) {
+    for (std::uint32_t rank = 0; with_movers && rank < ranks; ++rank) {
+      movers_.push_back(std::make_unique<PretendMover>(board_, seed + rank));
+      for (std::uint32_t peer = 0; peer < ranks; ++peer)
+        world_.messengers[rank]->set_mover(peer, *movers_.back());
+    }
+  }
 
   void run(int steps) {
     for (int step = 0; step < steps; ++step) {
-      switch (pick(8)) {
+      switch (pick(10)) {
         case 0:
         case 1:
         case 2: send(); break;
         case 3:
         case 4: receive(); break;
         case 5: collect(); break;
+        case 6: fill(pick(ranks)); break;
+        case 7: pull(pick(ranks)); break;
         default: world_.progress(pick(ranks)); break;
       }
     }
@@ -54,11 +63,18 @@ class Program {
     for (int rounds = 0; received_ < sent_ && rounds < 200'000; ++rounds) {
       for (std::uint32_t at = 0; at < ranks; ++at)
         if (drains_at_[at] == 0) post(at, any_source, any_tag, true);
-      for (std::uint32_t at = 0; at < ranks; ++at) world_.progress(at);
+      for (std::uint32_t at = 0; at < ranks; ++at) {
+        world_.progress(at);
+        pull(at);
+      }
       collect();
     }
     EXPECT_EQ(received_, sent_);
+    for (const auto& mover : movers_) EXPECT_FALSE(mover->wrong());
   }
+  // Tenders that were filled.
+  [[nodiscard]] std::size_t filled() const { return filled_; }
+  [[nodiscard]] std::size_t pulled() const { return pulled_; }
 
   ~Program() {
     for (auto& receive : receives_) {
@@ -93,10 +109,15 @@ class Program {
     return std::uniform_int_distribution<std::uint32_t>(0, below - 1)(random_);
   }
 
+  void fill(std::uint32_t rank) { filled_ += world_.messengers[rank]->fill_tenders(); }
+  void pull(std::uint32_t rank) {
+    if (!movers_.empty() && movers_[rank]->step()) ++pulled_;
+  }
+
   void send() {
     Stamp stamp{pick(ranks), pick(ranks), static_cast<std::int64_t>(pick(3)), 0};
     stamp.number = next_number_[{stamp.from, stamp.to, stamp.tag}]++;
-    const std::size_t bytes = pick(4) == 0 ? pick(most_bytes) : pick(600);
+    const std::size_t bytes = pick(pick(3) == 0 ? 64 * 1024 : pick(4) == 0 ? most_bytes : 600);
     messages_.push_back(compose(stamp, bytes));
     const Posted posted = world_.send(stamp.from, stamp.to, stamp.tag, messages_.back(), pick(5) == 0);
     ASSERT_FALSE(posted.status.failed());
@@ -153,6 +174,8 @@ class Program {
 
   using Channel = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;
   std::mt19937_64 random_;
+  PretendBoard board_;
+  std::vector<std::unique_ptr<PretendMover>> movers_;
   WorldOfMessengers world_;
   std::list<std::vector<std::byte>> messages_;
   std::vector<Send> sends_;
@@ -163,15 +186,32 @@ class Program {
   std::uint64_t posted_ = 0;
   int sent_ = 0;
   int received_ = 0;
+  std::size_t filled_ = 0;
+  std::size_t pulled_ = 0;
 };
 
 TEST(RandomProgram, EveryMessageArrivesOnceInOrderAndWhole) {
   for (std::uint64_t seed = 1; seed <= 25; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Program program(seed);
+    Program program(seed, false);
     program.run(600);
     if (testing::Test::HasFailure()) return;
   }
+}
+
+// What the receiver pulls, what its sender has sent meanwhile, and what fails in between.
+TEST(RandomProgram, SoDoesEachThatMayBePulled) {
+  std::size_t filled = 0, pulled = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Program program(seed, true);
+    program.run(600);
+    filled += program.filled();
+    pulled += program.pulled();
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(filled, 100U);
+  EXPECT_GT(pulled, 100U);
 }
 
 }  // namespace

@@ -128,7 +128,10 @@ TEST_F(Pulling, ABufferThatIsGoneWithItsSendDowngradesNothing) {
   ASSERT_TRUE(world.messengers[0]->cancel(*send, Code::timed_out));
   reads.fail_from = reads.count;
   reads.error = EFAULT;
-  for (int i = 0; i < 100; ++i) world.step(1);
+  for (int i = 0; i < 100; ++i) {
+    world.step(1);
+    world.step(0);
+  }
   EXPECT_EQ(receive.state, RequestState::posted);
   reads.fail_from = -1;
   reads.count = 0;

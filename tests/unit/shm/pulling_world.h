@@ -22,11 +22,12 @@ using Bytes = std::vector<std::byte>;
 class PullingWorld {
  public:
   // `cross_memory` of each: null for one that does without.
-  explicit PullingWorld(std::vector<std::shared_ptr<const CrossMemory>> cross_memory) {
+  explicit PullingWorld(std::vector<std::shared_ptr<const CrossMemory>> cross_memory,
+                        std::size_t eager_limit_bytes = 8 << 10) {
     const auto size = static_cast<std::uint32_t>(cross_memory.size());
     for (std::uint32_t number = 0; number < size; ++number) {
       messengers.push_back(std::make_unique<Messenger>(
-          MessengerOptions{.self = number, .peer_count = size, .eager_limit_bytes = 8 << 10}));
+          MessengerOptions{.self = number, .peer_count = size, .eager_limit_bytes = eager_limit_bytes}));
       transports.push_back(std::make_unique<ShmTransport>(
           reactor, Self{.number = number, .job = {}, .cross_memory = cross_memory[number]}));
       EXPECT_TRUE(transports.back()->start(*messengers.back()).ok());

@@ -1,0 +1,191 @@
+// Eager messages that the receiver may pull: who is first, and what comes of it when it is the sender.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+#include <utility>
+
+#include "tests/unit/shm/pulling_world.h"
+
+namespace parley::transport::shm::testing {
+namespace {
+
+using base::Code;
+using base::Status;
+
+constexpr std::size_t medium = 20'000;  // larger than the link copies at once, within the eager limit
+
+// What happens just before the next read, and what comes of each.
+struct Reads {
+  int count = 0;
+  std::function<void()> before;
+  int error = 0;
+} reads;
+
+Status watched_read(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
+  ++reads.count;
+  if (const auto before = std::exchange(reads.before, nullptr)) before();
+  return reads.error == 0 ? read_process_memory(process, address, into) : Status(Code::io_error, reads.error);
+}
+
+class Tender : public ::testing::Test {
+ protected:
+  Tender() { reads = {}; }  // they have tried to read each other
+  ~Tender() override { reads = {}; }
+
+  static Bytes content(std::size_t bytes, int salt = 1) {
+    Bytes made(bytes);
+    for (std::size_t i = 0; i < bytes; ++i)
+      made[i] = static_cast<std::byte>(i * 31 + (i >> 9) * 7 + static_cast<std::size_t>(salt) * 101);
+    return made;
+  }
+  // Without the receiver.
+  void finish_alone(const Request& send) {
+    for (int looks = 0; send.state != RequestState::done; ++looks) {
+      ASSERT_LT(looks, 100'000) << "its data have not left";
+      world_.step(0);
+    }
+  }
+  // All credit is back, or on its way back.
+  void expect_no_credit_lost() {
+    for (int i = 0; i < 100; ++i) {
+      world_.step(0);
+      world_.step(1);
+    }
+    const std::int32_t owed = world_.messengers[1]->peer(0).owed_units;
+    EXPECT_EQ(world_.messengers[0]->peer(1).credit_units + owed, eager_window_units);
+  }
+
+  PullingWorld world_{{2, CrossMemory::create(watched_read)}, 64 << 10};
+};
+
+TEST_F(Tender, IsPulledByAReceiverThatWaits) {
+  const Bytes out = content(medium);
+  Bytes in(medium);
+  Request& receive = world_.receive(1, 0, 7, in);
+  Request* send = world_.send(0, 1, 7, out);
+  ASSERT_EQ(send->state, RequestState::offered);
+  while (receive.state != RequestState::done) world_.step(1);
+  EXPECT_EQ(send->state, RequestState::offered) << "the sender has done nothing for it";
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(reads.count, 1);
+  world_.finish(*send);
+  EXPECT_TRUE(send->status.ok());
+  expect_no_credit_lost();
+}
+
+TEST_F(Tender, LeavesWithoutAReceiverAndKeepsItsPlace) {
+  const Bytes out = content(medium), small = content(8, 2);
+  Request* send = world_.send(0, 1, 7, out);
+  EXPECT_EQ(world_.send(0, 1, 7, small), nullptr);  // behind it, and complete at once
+  ASSERT_NO_FATAL_FAILURE(finish_alone(*send));
+  EXPECT_TRUE(send->status.ok());
+  for (int i = 0; i < 100; ++i) world_.step(1);
+  Bytes first(medium), second(8);
+  world_.finish(world_.receive(1, 0, 7, first));
+  world_.finish(world_.receive(1, 0, 7, second));
+  EXPECT_EQ(first, out);
+  EXPECT_EQ(second, small);
+  EXPECT_EQ(reads.count, 0);
+  expect_no_credit_lost();
+}
+
+TEST_F(Tender, BothMaySendFirst) {
+  const Bytes out = content(medium), back = content(medium, 2);
+  Request* there = world_.send(0, 1, 7, out);
+  Request* here = world_.send(1, 0, 7, back);
+  world_.finish(*there);
+  world_.finish(*here);
+  Bytes in(medium), got(medium);
+  world_.finish(world_.receive(1, 0, 7, in));
+  world_.finish(world_.receive(0, 1, 7, got));
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(got, back);
+}
+
+TEST_F(Tender, WhatIsFilledWhileItIsReadArrivesOnceAndInOrder) {
+  Bytes out = content(medium);
+  const Bytes small = content(8, 2);
+  Bytes first(medium), second(8);
+  Request& receive = world_.receive(1, 0, 7, first);
+  Request& next = world_.receive(1, 0, 7, second);
+  Request* send = world_.send(0, 1, 7, out);
+  EXPECT_EQ(world_.send(0, 1, 7, small), nullptr);
+  reads.before = [&] {
+    finish_alone(*send);
+    EXPECT_TRUE(send->status.ok());
+    std::fill(out.begin(), out.end(), std::byte{0xee});  // the caller's again
+  };
+  world_.finish(receive);
+  world_.finish(next);
+  EXPECT_EQ(first, content(medium));
+  EXPECT_EQ(second, small);
+  EXPECT_EQ(reads.count, 1);
+  expect_no_credit_lost();
+}
+
+TEST_F(Tender, WhatIsTakenBackWhileItIsReadIsGone) {
+  Bytes out = content(medium);
+  const Bytes other = content(medium, 2);
+  Bytes in(medium);
+  Request& receive = world_.receive(1, 0, 7, in);
+  Request* send = world_.send(0, 1, 7, out);
+  reads.before = [&] {
+    EXPECT_TRUE(world_.messengers[0]->cancel(*send, Code::cancelled));
+    std::fill(out.begin(), out.end(), std::byte{0xee});
+  };
+  for (int i = 0; i < 100; ++i) {
+    world_.step(1);
+    world_.step(0);
+  }
+  EXPECT_EQ(receive.state, RequestState::posted) << "it is back in its place";
+  world_.send(0, 1, 7, other);
+  world_.finish(receive);
+  EXPECT_EQ(in, other);
+  expect_no_credit_lost();
+}
+
+TEST_F(Tender, WhatCannotBeReadComesByTheLink) {
+  const Bytes out = content(medium);
+  Bytes in(medium);
+  Request& receive = world_.receive(1, 0, 7, in);
+  reads.error = EPERM;
+  Request* send = world_.send(0, 1, 7, out);
+  world_.finish(receive);
+  world_.finish(*send);
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(reads.count, 1);
+  expect_no_credit_lost();
+}
+
+TEST_F(Tender, WhoIsNotWaitedForIsLeftAloneForAWhile) {
+  const Bytes out = content(medium);
+  Request* send = world_.send(0, 1, 7, out);
+  ASSERT_NO_FATAL_FAILURE(finish_alone(*send));
+  Request* next = world_.send(0, 1, 7, out);
+  EXPECT_TRUE(next == nullptr || next->state != RequestState::offered) << "it leaves as eager, at once";
+  Bytes in(medium);
+  for (int message = 0; message < 2; ++message) world_.finish(world_.receive(1, 0, 7, in));
+  // And then it is tried again.
+  for (int message = 0; message < 100 && reads.count == 0; ++message) {
+    Request& receive = world_.receive(1, 0, 7, in);
+    world_.send(0, 1, 7, out);
+    world_.finish(receive);
+  }
+  EXPECT_GT(reads.count, 0);
+  EXPECT_EQ(in, out);
+}
+
+TEST_F(Tender, IsFilledBeforeItsSenderSleeps) {
+  const Bytes out = content(medium);
+  Request* send = world_.send(0, 1, 7, out);
+  EXPECT_EQ(world_.messengers[0]->fill_tenders(), 1U);
+  EXPECT_EQ(world_.messengers[0]->fill_tenders(), 0U);
+  ASSERT_NO_FATAL_FAILURE(finish_alone(*send));
+  Bytes in(medium);
+  world_.finish(world_.receive(1, 0, 7, in));
+  EXPECT_EQ(in, out);
+}
+
+}  // namespace
+}  // namespace parley::transport::shm::testing
