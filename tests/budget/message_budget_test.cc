@@ -40,15 +40,18 @@ CountedCalls cost_of(const Round& round) {
   return CountedCalls::now().since(before);
 }
 
-// Whether a message comes before its receive is chance. Here `messages` of either side surely do once, so
-// that the pools of unexpected messages have grown.
+// Whether a message comes before its receive is chance. Here `messages` of either side surely do, first those
+// that may be pulled as offers, then whole: so that the pools of unexpected messages have grown.
 void come_early(ProcessGroup& world, Tensor message, int other, std::size_t messages) {
-  std::vector<Work> sends;
-  for (std::size_t i = 0; i < messages; ++i) sends.push_back(world.isend(message, other));
-  world.barrier();
-  std::vector<std::byte> in(message.bytes());
-  for (std::size_t i = 0; i < messages; ++i) world.recv(Tensor::bytes(in.data(), in.size()), other);
-  wait_all(sends);
+  for (const bool whole : {false, true}) {
+    std::vector<Work> sends;
+    for (std::size_t i = 0; i < messages; ++i) sends.push_back(world.isend(message, other));
+    if (whole) wait_all(sends);
+    world.barrier();
+    std::vector<std::byte> in(message.bytes());
+    for (std::size_t i = 0; i < messages; ++i) world.recv(Tensor::bytes(in.data(), in.size()), other);
+    wait_all(sends);
+  }
 }
 
 void expect_at_most(std::uint64_t calls, std::uint64_t limit, const char* what) {
@@ -114,8 +117,9 @@ TEST(Budget, MediumMessagesAllocateNothing) {
         ProcessGroup world = init();
         std::vector<std::byte> out(bytes), in(bytes);
         const int other = 1 - rank;
-        // Two: a rank that has its answer already may send the next one before its first is received.
-        come_early(world, Tensor::bytes(out.data(), bytes), other, 2);
+        // Two would do: a rank that has its answer already may send the next one before its first is
+        // received. So many have the link be lent a window, too.
+        come_early(world, Tensor::bytes(out.data(), bytes), other, 32);
         const CountedCalls cost = cost_of([&] {
           Work send = world.isend(Tensor::bytes(out.data(), bytes), other);
           world.recv(Tensor::bytes(in.data(), bytes), other);

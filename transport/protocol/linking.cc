@@ -120,7 +120,11 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
   end_dial(peer);
   peer.state = PeerState::up;
   peer.endpoint = &endpoint;
-  if (endpoint.mover != nullptr) peer.mover = endpoint.mover;
+  if (endpoint.mover != nullptr) {
+    peer.mover = endpoint.mover;
+    // The answer to a grant that crossed a fill: nothing rare, so it allocates nothing then.
+    if (note(peer.revoked_ids, 0)) peer.revoked_ids.clear();
+  }
   endpoint.user = &peer;
   peer.owes_abort = false;
   // Whoever links later than others has heard of nothing yet.
