@@ -5,10 +5,13 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <string>
+#include <span>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "api/wireup/round.h"
+#include "api/wireup/world.h"
 #include "transport/base/log.h"
 #include "transport/base/threads.h"
 
@@ -18,8 +21,17 @@ namespace {
 constexpr auto patience = std::chrono::seconds(1);
 constexpr auto patience_of_completions = std::chrono::milliseconds(100);
 
-std::string key_of(const World& world, int rank) {
-  return world.last_word_prefix + std::to_string(rank);
+std::string key_of(const LastWords& where, int rank) {
+  return where.prefix + std::to_string(rank);
+}
+
+// Nothing: there is no text.
+std::optional<LastWord> parse(std::string_view text, const LastWords& where) {
+  if (text.empty()) return std::nullopt;
+  int culprit = -1;
+  std::from_chars(text.data(), text.data() + text.size(), culprit);
+  if (culprit < 0 || culprit >= where.world_size) return LastWord{};
+  return LastWord{culprit};
 }
 
 // What the store says, for somebody who may have stopped waiting for it.
@@ -59,8 +71,10 @@ void leave_last_word(const World& world, std::optional<int> culprit) noexcept {
   const auto store = world.store.get();
   if (!world.on_demand || store == nullptr) return;
   try {
-    store->set_string(key_of(world, world.rank), culprit ? std::to_string(*culprit) : "in good order",
-                      patience);
+    store->set_string(key_of(world.last_words, world.rank),
+                      culprit ? std::to_string(*culprit) : "in good order", patience);
+    if (culprit)
+      note_death(*store, world.last_words, {world.rank, *culprit}, base::Deadline::after(patience));
   } catch (const std::exception& error) {
     PARLEY_LOG(debug, "init", "no last word in the store: ", error.what());
   }
@@ -73,17 +87,35 @@ std::optional<LastWord> find_last_word(const World& world, int rank, Asker asker
   // relaxed: the flag stands for itself.
   if (in_a_hurry && world.store_is_silent.load(std::memory_order_relaxed)) return std::nullopt;
   try {
-    const auto text = ask(store, key_of(world, rank), in_a_hurry ? patience_of_completions : patience);
+    const auto text =
+        ask(store, key_of(world.last_words, rank), in_a_hurry ? patience_of_completions : patience);
     world.store_is_silent.store(!text, std::memory_order_relaxed);
-    if (!text || text->empty()) return std::nullopt;
-    int culprit = -1;
-    std::from_chars(text->data(), text->data() + text->size(), culprit);
-    if (culprit < 0 || culprit >= world.size) return LastWord{};
-    return LastWord{culprit};
+    return text ? parse(*text, world.last_words) : std::nullopt;
   } catch (const std::exception& error) {
     PARLEY_LOG(debug, "init", "no last word of rank ", rank, ": ", error.what());
     return std::nullopt;
   }
+}
+
+std::optional<LastWord> read_last_word(Store& store, const LastWords& where, int rank,
+                                       base::Deadline deadline) {
+  return parse(read_text(store, key_of(where, rank), deadline), where);
+}
+
+// One value, to which each note adds "RANK=CULPRIT ".
+std::vector<Death> read_deaths(Store& store, const LastWords& where, base::Deadline deadline) {
+  std::istringstream text(read_text(store, where.deaths_key, deadline));
+  const auto is_rank = [&](int number) { return number >= 0 && number < where.world_size; };
+  std::vector<Death> deaths;
+  Death death;
+  for (char sign = 0; text >> death.rank >> sign >> death.culprit;)
+    if (is_rank(death.rank) && is_rank(death.culprit)) deaths.push_back(death);
+  return deaths;
+}
+
+void note_death(Store& store, const LastWords& where, Death death, base::Deadline deadline) {
+  const std::string note = base::concat(death.rank, '=', death.culprit, ' ');
+  store.append(where.deaths_key, std::as_bytes(std::span(note)), deadline.remaining());
 }
 
 }  // namespace parley::wireup

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/wireup/lookout.h"
 #include "api/wireup/rank_claim.h"
 #include "transport/base/log.h"
 #include "transport/inproc/inproc_hub.h"
@@ -176,6 +177,7 @@ void link_on_demand(World& world) {
       ladder.dial(peer, base::Deadline::after(dial_patience));
     });
   });
+  world.lookout = std::make_unique<Lookout>(world);
 }
 
 }  // namespace parley::wireup

@@ -34,9 +34,16 @@ bool is_same_process(const rendezvous::AddressCard& a, const rendezvous::Address
   return a.pid == b.pid && a.start == b.start && a.pid_namespace == b.pid_namespace && a.host_id == b.host_id;
 }
 
+bool is_in_sight(const rendezvous::AddressCard& a, const rendezvous::AddressCard& b) {
+  return a.host_id == b.host_id && a.pid_namespace == b.pid_namespace;
+}
+
+bool has_ended(const rendezvous::AddressCard& card) {
+  return card.start != base::process_start(card.pid);
+}
+
 bool is_dead(const rendezvous::AddressCard& card) {
-  return card.host_id == base::host_id() && card.pid_namespace == own_pid_namespace() &&
-         card.start != base::process_start(card.pid);
+  return card.host_id == base::host_id() && card.pid_namespace == own_pid_namespace() && has_ended(card);
 }
 
 }  // namespace parley::wireup

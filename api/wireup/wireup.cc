@@ -192,7 +192,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   RollCall roll_call(*store, world->rank, world->size, deadline);
   world->has_claim = true;
   tcp.credentials.job = roll_call.agree_on_job();
-  world->last_word_prefix = roll_call.key("left/");
+  world->last_words = {roll_call.key("left/"), roll_call.key("deaths"), world->size};
   const Ways ways = open_ways(*world, std::move(tcp));
   if (ways.shm != nullptr) card.shm_address = ways.shm->address();
   if (ways.tcp != nullptr) card.tcp_address = ways.tcp->address();

@@ -1,6 +1,7 @@
 #include "api/wireup/world.h"
 
 #include "api/wireup/last_word.h"
+#include "api/wireup/lookout.h"
 #include "api/wireup/rank_claim.h"
 #include "transport/base/log.h"
 
@@ -34,6 +35,7 @@ World::~World() {
   if (engine != nullptr && engine->in_forked_child()) {
     // Closing would reach into sockets and epoll sets that the parent shares with us: leave it all alone.
     [[maybe_unused]] auto* engine_of_parent = engine.release();
+    [[maybe_unused]] auto* lookout_of_parent = lookout.release();
     [[maybe_unused]] auto* hub_of_parent = self_hub.release();
     [[maybe_unused]] auto* server_of_parent = store_server.release();
     store.leak_in_child();
@@ -47,6 +49,7 @@ void World::leave(std::chrono::nanoseconds linger) {
   const auto culprit =
       engine->inspect([](const transport::Messenger& messenger) { return messenger.dead_process(); });
   const auto deadline = base::Deadline::after(linger);
+  if (lookout != nullptr) lookout->stop();
   leave_last_word(*this, culprit ? std::optional<int>(static_cast<int>(*culprit)) : std::nullopt);
   // Whoever serves the store stays until the others have left: they may still need it.
   const bool hears_goodbyes = complete && !on_demand;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/wireup/ladder.h"
+#include "api/wireup/last_word.h"
 #include "api/wireup/store_handle.h"
 #include "rendezvous/address_card.h"
 #include "transport/engine/engine.h"
@@ -18,6 +19,8 @@
 #include "transport/inproc/self_mover.h"
 
 namespace parley::wireup {
+
+class Lookout;
 
 // Contexts of the world's messages. User messages and internal ones never match each other.
 inline constexpr std::uint32_t world_context = 1;
@@ -51,7 +54,7 @@ struct World {
   bool has_claim = false;                      // to its rank in the store
   bool complete = false;                       // has met all ranks
   bool on_demand = false;                      // linked to those only that were needed
-  std::string last_word_prefix;                // of keys in the store, see last_word.h
+  LastWords last_words;                        // where they stand in the store
   std::string described;                       // how this rank found the others, for people
 
   StoreHandle store;  // empty in a world of one that was not given any, and in one that was left
@@ -63,6 +66,7 @@ struct World {
   std::unique_ptr<transport::InprocHub> self_hub;
   std::shared_ptr<transport::InprocHub> local_hub;
   transport::SelfMover self_mover;
+  std::unique_ptr<Lookout> lookout;  // null but where ranks link on demand
   std::unique_ptr<transport::Engine> engine;
 };
 

@@ -41,6 +41,7 @@ void Messenger::look_after_awaited(TimePoint now) noexcept {
     if ((is_named || any_source_waits) && can_answer) look_after(*peer, now);
     if (is_named || peer->owes_abort) dial_again(*peer, now);
   }
+  if (any_source_waits && search_ != nullptr && !leaving_) search_();
 }
 
 void Messenger::look_after(Peer& peer, TimePoint now) noexcept {

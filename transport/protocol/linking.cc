@@ -174,6 +174,16 @@ void Messenger::on_unreachable(PeerId number, Status status, std::string_view wh
   if (is_own_shortage(status)) fail_requests(peer, {Code::exhausted, status.native()});
 }
 
+void Messenger::note_fate(std::uint32_t number, Status fate, std::uint32_t culprit) noexcept {
+  Peer& peer = *peers_[number];
+  // A dial under way may turn out to be a link with messages in it.
+  const bool is_unmet = peer.state == PeerState::expected && !is_under_way(peer.dial.state);
+  const bool is_gone = peer.state == PeerState::down && peer.reason.code() == Code::gone;
+  if (!is_unmet && !is_gone) return;
+  peer.reason = {};  // so far nobody knew how it had ended
+  fail_peer(peer, fate, culprit);
+}
+
 // Our dial has ended without an answer.
 void Messenger::lose_dial(Peer& peer, Status reason) noexcept {
   peer.dial.endpoint = nullptr;

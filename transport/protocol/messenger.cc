@@ -51,13 +51,16 @@ const AbortRecord* Messenger::find_abort(std::uint32_t context) const noexcept {
 Unexpected* Messenger::peek(const Pattern& pattern) noexcept {
   auto* message = static_cast<Unexpected*>(matcher_.find(pattern));
   if (message != nullptr) return message;
-  if (pattern.source == any_source) {
+  if (pattern.source == any_source)
     any_source_is_probed_ = true;
-  } else {
-    peers_[pattern.source]->pulse.awaited = true;
-    want_link(*peers_[pattern.source]);
-  }
+  else
+    await_peer(pattern.source);
   return nullptr;
+}
+
+void Messenger::await_peer(std::uint32_t number) noexcept {
+  peers_[number]->pulse.awaited = true;
+  want_link(*peers_[number]);
 }
 
 void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit) {

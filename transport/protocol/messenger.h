@@ -94,6 +94,11 @@ class Messenger final : public PacketSink {
     other_way_ = std::move(other_way);
   }
 
+  // Has `search` called at each tick at which a receive or probe from any source has waited for half a
+  // second: it is told nothing by peers to which there is no link. `search` may call await_peer() and
+  // note_fate().
+  void set_search(std::function<void()> search) { search_ = std::move(search); }
+
   Posted send(const SendSpec& spec) noexcept;
   Posted receive(const ReceiveSpec& spec) noexcept;
 
@@ -112,8 +117,15 @@ class Messenger final : public PacketSink {
   // Why no message can come for this pattern any more; ok if one can.
   [[nodiscard]] base::Status receive_obstacle(const Pattern& pattern) const noexcept;
 
+  // Somebody waits for the peer without a request that names it: it is linked to, and looked after at the
+  // next tick.
+  void await_peer(std::uint32_t number) noexcept;
+  // What became of a peer to which there is no link and no dial under way: it died, or left because `culprit`
+  // did (`peer_died`), or left in good order (`peer_left`). Ignored where a link tells, or has told.
+  void note_fate(std::uint32_t number, base::Status fate, std::uint32_t culprit) noexcept;
+
   // The oldest message that `pattern` accepts: peek leaves it, hold takes it out of matching. Whoever peeks
-  // again and again waits for the peer, which is then linked to and looked after.
+  // again and again waits for the peer, see await_peer().
   Unexpected* peek(const Pattern& pattern) noexcept;
   void hold(Unexpected& message) noexcept;
   void put_back(Unexpected& message) noexcept;
@@ -311,6 +323,7 @@ class Messenger final : public PacketSink {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::function<void(PeerId)> connect_;  // empty: links come by themselves
   std::function<bool(PeerId, std::string_view)> other_way_;
+  std::function<void()> search_;
   std::vector<std::string> unreachable_;
 
   base::SlabPool<Request> requests_;

@@ -291,6 +291,71 @@ TEST_F(Linking, NobodyElseHasOurNumber) {
   messenger_.on_closed(liar, Code::closed);
 }
 
+TEST_F(Linking, ASearchIsMadeWhileSomebodyWaitsForAnySource) {
+  int searches = 0;
+  messenger_.set_search([&] { ++searches; });
+  receive(0);
+  tick_for(2s);
+  EXPECT_EQ(searches, 0) << "a link will tell";
+  const Posted any = receive(any_source);
+  tick_for(400ms);
+  EXPECT_EQ(searches, 0) << "it may end soon";
+  tick_for(2s);
+  EXPECT_GT(searches, 0);
+  messenger_.cancel(*any.request, Code::cancelled);
+  searches = 0;
+  tick_for(2s);
+  EXPECT_EQ(searches, 0);
+  (void)messenger_.peek({0, any_source, 0});
+  tick_for(0s);
+  EXPECT_EQ(searches, 1) << "a probe";
+}
+
+TEST_F(Linking, TheDeathOfAPeerThatWasNeverMetEndsReceivesFromAnySourceOnce) {
+  const Posted any = receive(any_source);
+  messenger_.note_fate(2, Code::peer_died, 0);
+  EXPECT_EQ(any.request->status.code(), Code::peer_died);
+  EXPECT_EQ(messenger_.dead_process(), 0U) << "because of whom it left";
+  EXPECT_EQ(receive(2).request->status.code(), Code::peer_died);
+  messenger_.acknowledge_failures();
+  const Posted later = receive(any_source);
+  messenger_.note_fate(2, Code::peer_died, 0);
+  EXPECT_EQ(later.request->state, RequestState::posted);
+  EXPECT_TRUE(dialled_.empty());
+}
+
+TEST_F(Linking, WhoLeftInGoodOrderAndWasNeverMetEndsNothingElse) {
+  const Posted any = receive(any_source);
+  messenger_.note_fate(2, Code::peer_left, 2);
+  EXPECT_EQ(any.request->state, RequestState::posted);
+  EXPECT_EQ(receive(2).request->status.code(), Code::peer_left);
+}
+
+TEST_F(Linking, WhatBecameOfAPeerThatIsGoneIsLearntLater) {
+  const Posted any = receive(any_source);
+  for (const PeerId peer : {0U, 2U}) {
+    send(peer);
+    messenger_.on_unreachable(peer, {Code::unreachable, ECONNREFUSED}, "connection refused");
+  }
+  messenger_.note_fate(0, Code::peer_left, 0);
+  EXPECT_EQ(any.request->state, RequestState::posted);
+  messenger_.note_fate(2, Code::peer_died, 2);
+  EXPECT_EQ(any.request->status.code(), Code::peer_died);
+  EXPECT_EQ(messenger_.dead_process(), 2U);
+}
+
+// There may be messages in it.
+TEST_F(Linking, WhatBecameOfAPeerIsToldByALinkOrADialIfThereIsOne) {
+  const Posted any = receive(any_source);
+  their_dial(2);
+  send(0);
+  our_dial(0);
+  for (const PeerId peer : {0U, 2U}) messenger_.note_fate(peer, Code::peer_died, peer);
+  EXPECT_EQ(any.request->state, RequestState::posted);
+  answer(PacketKind::welcome);
+  EXPECT_EQ(messenger_.peer(0).state, PeerState::up);
+}
+
 TEST_F(Linking, WhatIsPendingEndsWithTheWorld) {
   const Posted sent = send(0);
   const Posted any = receive(any_source);
