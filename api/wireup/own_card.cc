@@ -3,9 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <string>
 
 #include "transport/base/host.h"
+#include "transport/base/log.h"
 
 namespace parley::wireup {
 namespace {
@@ -39,7 +42,12 @@ bool is_in_sight(const rendezvous::AddressCard& a, const rendezvous::AddressCard
 }
 
 bool has_ended(const rendezvous::AddressCard& card) {
-  return card.start != base::process_start(card.pid);
+  const std::string start = base::process_start(card.pid);
+  if (start == card.start) return false;
+  // Nothing can be read of a dead process for which nobody has waited, either.
+  const bool can_be_read = access(base::concat("/proc/", card.pid, "/stat").c_str(), R_OK) == 0;
+  if (!start.empty() || can_be_read) return true;
+  return kill(static_cast<pid_t>(card.pid), 0) != 0 && errno == ESRCH;  // else /proc hides it from us
 }
 
 bool is_dead(const rendezvous::AddressCard& card) {

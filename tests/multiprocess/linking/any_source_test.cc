@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,6 +66,12 @@ void run_mortal(const std::function<void()>& life) {
   const bool was_killed = (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
                           (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL);
   expect(was_killed, "the rank was killed");
+}
+
+// What a host may do that keeps its users apart.
+void hide_processes_of_others() {
+  enter_mount_namespace();
+  expect(mount("proc", "/proc", "proc", 0, "hidepid=2") == 0, "/proc is mounted again");
 }
 
 // Everybody is here; no link is made.
@@ -205,6 +212,30 @@ TEST(AnySource, DoesNotMindWhoLeftInGoodOrderElsewhere) {
     if (rank == 0) run_in_pid_namespace(rest);
     rest();
   });
+}
+
+// Rank 1 is of another user, and /proc shows it none of the others' processes.
+TEST(AnySource, DoesNotMindProcessesThatAreHidden) {
+  const SharedPage<Page> page;
+  const int code = run_ranks(
+      ranks,
+      [&](int rank, int) {
+        if (rank == 1) {
+          hide_processes_of_others();
+          become_another_user();
+        }
+        ProcessGroup world = init();
+        meet(*page);
+        if (rank == 2) {
+          std::this_thread::sleep_for(several_looks);
+          world.send(17, 0);
+        }
+        if (rank != 0) return stay_until(*page, 1);
+        expect_equal(world.recv<int>(any_source, patient), 17, "value");
+        page->step = 1;
+      },
+      on_demand);
+  EXPECT_EQ(code, 0);
 }
 
 // Ranks 1 and 2, which can see the dead, are not interested.
