@@ -180,7 +180,9 @@ bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
         return true;
       }
     }
-    if (!run_send_errand(peer, request, Urgency::batch)) return false;
+    // They leave together with the last one, and at once: a sender that waits goes on as soon as it is taken.
+    const bool is_last = peer.outbox.next(request) == nullptr;
+    if (!run_send_errand(peer, request, is_last ? Urgency::now : Urgency::batch)) return false;
     base::IntrusiveList<Request, OutboxTag>::remove(request);
     if (request.state == RequestState::done) finish_errand(request);
     return true;

@@ -13,9 +13,10 @@ namespace parley::transport {
 class ForgedLink final : public Endpoint {
  public:
   base::Status try_send(const PacketHeader& header, base::ConstMemoryRef, Completion*,
-                        Urgency) noexcept override {
+                        Urgency urgency) noexcept override {
     if (refuses) return base::Code::again;
     sent.push_back(header);
+    held_back = urgency == Urgency::batch;
     return {};
   }
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 8192; }
@@ -26,6 +27,7 @@ class ForgedLink final : public Endpoint {
   std::chrono::milliseconds silent_for{0};
   bool refuses = false;
   bool closed = false;
+  bool held_back = false;  // the last packet may be
   std::vector<PacketHeader> sent;
 };
 

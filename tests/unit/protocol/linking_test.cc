@@ -108,6 +108,17 @@ TEST_F(Linking, NothingLeavesBeforeTheWelcome) {
   EXPECT_EQ(messenger_.peer(0).state, PeerState::up);
 }
 
+// A sender that waits goes on as soon as the link has taken it, and may never come back.
+TEST_F(Linking, WhatHasWaitedForTheWelcomeIsNotHeldBack) {
+  send(0);
+  const Posted last = send(0);
+  our_dial(0);
+  answer(PacketKind::welcome);
+  EXPECT_EQ(kinds(ours_), (std::vector{PacketKind::eager, PacketKind::eager}));
+  EXPECT_EQ(last.request->state, RequestState::done);
+  EXPECT_FALSE(ours_.held_back);
+}
+
 TEST_F(Linking, WhoIsDialledWelcomesAndSendsAtOnce) {
   their_dial(2);
   send(2);
