@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "api/wireup/world.h"
 #include "tests/unit/api/watched_store.h"
 
 namespace parley::wireup {
@@ -53,7 +54,7 @@ struct Words {
     watched = made;
     world.size = 2;
     world.on_demand = true;
-    world.last_word_prefix = "left/";
+    world.last_words = {.prefix = "left/", .deaths_key = "deaths", .world_size = 2};
     transport::EngineOptions options;
     options.messenger.peer_count = 2;
     world.engine = std::make_unique<transport::Engine>(options);
