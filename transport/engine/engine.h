@@ -261,6 +261,7 @@ class Engine {
   std::shared_ptr<const void> keeper_;  // see Visit::keep()
   std::size_t kept_for_ = 0;
   bool core_per_rank_ = true;
+  LongLooks long_looks_;
   bool left_ = false;
   base::IntrusiveList<Deferred, DeferredTag> deferred_;          // due, in the order of their requests' ends
   base::IntrusiveList<DeferredRun, DeferredTag> deferred_runs_;  // under way

@@ -1,14 +1,43 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
 namespace parley::transport {
 
+// Whether it pays to poll for about a microsecond before the core is given away, with fewer cores than ranks:
+// when the rank one waits for runs on another core at that moment, it answers within that time, and both then
+// talk without the kernel. When it does not run, it may need this very core. Nobody tells, so the waits
+// themselves do: each long look that met an answer is a credit, each that did not costs several, and without
+// credit a look is tried now and then. Pure. Thread-safety: none; the engine's lock.
+class LongLooks {
+ public:
+  // Asked once in each wait that found nothing at once.
+  bool wanted() noexcept {
+    if (credit_ != 0) return true;
+    if (++waits_since_trial_ < waits_between_trials) return false;
+    waits_since_trial_ = 0;
+    return true;
+  }
+  void paid() noexcept { credit_ = std::min(credit_ + 1, most_credit); }
+  void failed() noexcept { credit_ -= std::min(credit_, price_of_failure); }
+
+  // A look that fails takes as long as several that meet their answer: four in five have to.
+  static constexpr std::uint32_t price_of_failure = 4;
+  static constexpr std::uint32_t most_credit = 16;
+  // No power of two, for programs count in them.
+  static constexpr std::uint32_t waits_between_trials = 61;
+
+ private:
+  std::uint32_t credit_ = 0;
+  std::uint32_t waits_since_trial_ = 0;
+};
+
 // How a thread waits that finds nothing to do: poll at once, then yield the core between polls, then sleep.
 // With a core for every rank it polls long, for a wake-up costs more than most waits last; with fewer it
-// polls little, for the rank it waits for needs the core, and yields a bounded number of times. Pure: no
-// clock, no system call; the caller asks for the next step. Thread-safety: none.
+// gives the core away at once, unless long looks pay, and yields a bounded number of times. Pure: no clock,
+// no system call; the caller asks for the next step. Thread-safety: none.
 class IdlePolicy {
  public:
   enum class Step : std::uint8_t {
@@ -18,32 +47,44 @@ class IdlePolicy {
     sleep,  // block until something happens
   };
 
-  explicit IdlePolicy(bool core_per_rank) noexcept : core_per_rank_(core_per_rank) {}
+  // Borrows `looks`, which all waits of a process share.
+  IdlePolicy(bool core_per_rank, LongLooks& looks) noexcept : looks_(looks), core_per_rank_(core_per_rank) {}
 
   // After a poll that found nothing. `waited` is what the caller last measured; zero before the first
   // `clock`.
   Step next(std::chrono::nanoseconds waited) noexcept {
     ++empty_polls_;
-    if (core_per_rank_) {
-      if (empty_polls_ % polls_per_clock != 0) return Step::poll;
-      return waited < spin_budget ? Step::clock : Step::sleep;
-    }
-    if (empty_polls_ <= oversubscribed_polls) return Step::poll;
-    return empty_polls_ <= oversubscribed_polls + oversubscribed_yields ? Step::yield : Step::sleep;
+    if (!core_per_rank_) return next_on_shared_core();
+    if (empty_polls_ % polls_per_clock != 0) return Step::poll;
+    return waited < spin_budget ? Step::clock : Step::sleep;
   }
   // A poll found something: waiting starts over.
-  void reset() noexcept { empty_polls_ = 0; }
+  void reset() noexcept {
+    if (empty_polls_ != 0 && empty_polls_ <= look_) looks_.paid();
+    empty_polls_ = 0;
+    look_ = 0;
+  }
 
   // No clock is read in a wait that is over by then.
   static constexpr std::uint32_t polls_per_clock = 1000;
   // Measured here: a wake-up costs 16 to 40 us; a 1 MiB message over loopback takes 250 us.
   static constexpr std::chrono::nanoseconds spin_budget = std::chrono::milliseconds(2);
-  static constexpr std::uint32_t oversubscribed_polls = 4;
+  // About 1 us over shared memory, 10 us over TCP; an answer takes 0.5 and 5 us.
+  static constexpr std::uint32_t polls_of_long_look = 32;
   static constexpr std::uint32_t oversubscribed_yields = 16;
 
  private:
+  Step next_on_shared_core() noexcept {
+    if (empty_polls_ == 1) look_ = looks_.wanted() ? polls_of_long_look : 0;
+    if (empty_polls_ <= look_) return Step::poll;
+    if (look_ != 0 && empty_polls_ == look_ + 1) looks_.failed();
+    return empty_polls_ <= look_ + oversubscribed_yields ? Step::yield : Step::sleep;
+  }
+
+  LongLooks& looks_;
   bool core_per_rank_;
   std::uint32_t empty_polls_ = 0;
+  std::uint32_t look_ = 0;  // polls before the first yield
 };
 
 }  // namespace parley::transport

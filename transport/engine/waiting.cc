@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "transport/base/log.h"
+#include "transport/base/spin.h"
 #include "transport/engine/engine.h"
 
 namespace parley::transport {
@@ -45,7 +46,7 @@ bool Engine::wait_held(Request& request, std::chrono::nanoseconds timeout) {
 // REQUIRES: the lock is held; the condition does not hold yet.
 bool Engine::wait_held(WaitCondition condition, std::span<Request* const> requests,
                        std::chrono::nanoseconds timeout) {
-  Watch watch{.requests = requests, .timeout = timeout, .idle = IdlePolicy(core_per_rank_)};
+  Watch watch{.requests = requests, .timeout = timeout, .idle = IdlePolicy(core_per_rank_, long_looks_)};
   bool holds = false;
   for (bool in_time = true; !holds && in_time;) {
     if (!deferred_.empty())
@@ -71,9 +72,9 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
     const std::size_t events = poll_once(awaited);
     if (events != 0) {
       announce_events();
+      watch.idle.reset();
       if (condition.holds()) break;
       awaited = awaited_endpoint(watch.requests);  // links may have come or gone
-      watch.idle.reset();
       watch.idle_since = {};
       if (++busy_polls % busy_polls_per_clock == 0) {
         read_clock(watch);
@@ -96,7 +97,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
 bool Engine::rest(WaitCondition condition, Watch& watch) {
   const bool idle_known = watch.idle_since.time_since_epoch().count() != 0;
   switch (watch.idle.next(idle_known ? watch.now - watch.idle_since : std::chrono::nanoseconds(0))) {
-    case IdlePolicy::Step::poll: return true;
+    case IdlePolicy::Step::poll: base::cpu_relax(); return true;
     case IdlePolicy::Step::clock: read_clock(watch); return !timed_out(watch);
     case IdlePolicy::Step::yield:
       lock_.unlock();

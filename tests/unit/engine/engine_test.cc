@@ -12,36 +12,11 @@
 #include <vector>
 
 #include "transport/engine/engine_lock.h"
-#include "transport/engine/idle_policy.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/inproc_transport.h"
 
 namespace parley::transport {
 namespace {
-
-using Step = IdlePolicy::Step;
-
-TEST(IdlePolicy, WithACoreItPollsUntilItsBudgetIsSpent) {
-  IdlePolicy policy(true);
-  for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
-    ASSERT_EQ(policy.next({}), Step::poll);
-  EXPECT_EQ(policy.next({}), Step::clock);
-  for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
-    ASSERT_EQ(policy.next(IdlePolicy::spin_budget), Step::poll);
-  EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::sleep);
-  policy.reset();
-  EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::poll);
-}
-
-TEST(IdlePolicy, WithoutACoreItYieldsABoundedNumberOfTimes) {
-  IdlePolicy policy(false);
-  for (std::uint32_t poll = 0; poll < IdlePolicy::oversubscribed_polls; ++poll)
-    ASSERT_EQ(policy.next({}), Step::poll);
-  for (std::uint32_t poll = 0; poll < IdlePolicy::oversubscribed_yields; ++poll)
-    ASSERT_EQ(policy.next({}), Step::yield);
-  EXPECT_EQ(policy.next({}), Step::sleep);
-  EXPECT_EQ(policy.next({}), Step::sleep);
-}
 
 // The counter is no atomic: an increment that another thread interrupts is lost, and shows in the sum.
 TEST(EngineLock, ExcludesAndLetsContendersIn) {

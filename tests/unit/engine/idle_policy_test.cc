@@ -1,0 +1,125 @@
+#include "transport/engine/idle_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace parley::transport {
+namespace {
+
+using Step = IdlePolicy::Step;
+
+// How many steps in a row are `step`; the one after them is taken, too.
+std::uint32_t count(IdlePolicy& policy, Step step) {
+  std::uint32_t steps = 0;
+  while (policy.next({}) == step) ++steps;
+  return steps;
+}
+
+// Whether the wait begins with a long look. It is left in its first step.
+bool looks_long(IdlePolicy& policy) {
+  return policy.next({}) == Step::poll;
+}
+
+// Waits that nobody answers before they sleep. Returns how many of them looked long.
+std::uint32_t failing_waits(LongLooks& looks, std::uint32_t waits) {
+  std::uint32_t long_ones = 0;
+  for (std::uint32_t wait = 0; wait < waits; ++wait) {
+    IdlePolicy policy(false, looks);
+    if (looks_long(policy)) ++long_ones;
+    while (policy.next({}) != Step::sleep) {
+    }
+  }
+  return long_ones;
+}
+
+// Waits that are answered after `polls` empty ones. Returns how many of them looked long.
+std::uint32_t answered_waits(LongLooks& looks, std::uint32_t waits, std::uint32_t polls) {
+  std::uint32_t long_ones = 0;
+  for (std::uint32_t wait = 0; wait < waits; ++wait) {
+    IdlePolicy policy(false, looks);
+    if (looks_long(policy)) ++long_ones;
+    for (std::uint32_t poll = 1; poll < polls; ++poll) policy.next({});
+    policy.reset();
+  }
+  return long_ones;
+}
+
+TEST(IdlePolicy, WithACoreItPollsUntilItsBudgetIsSpent) {
+  LongLooks looks;
+  IdlePolicy policy(true, looks);
+  for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
+    ASSERT_EQ(policy.next({}), Step::poll);
+  EXPECT_EQ(policy.next({}), Step::clock);
+  for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
+    ASSERT_EQ(policy.next(IdlePolicy::spin_budget), Step::poll);
+  EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::sleep);
+  policy.reset();
+  EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::poll);
+}
+
+TEST(IdlePolicy, WithoutACoreItYieldsAtOnceABoundedNumberOfTimes) {
+  LongLooks looks;
+  IdlePolicy policy(false, looks);
+  EXPECT_EQ(count(policy, Step::yield), IdlePolicy::oversubscribed_yields);
+  EXPECT_EQ(policy.next({}), Step::sleep);
+  EXPECT_EQ(policy.next({}), Step::sleep);
+  policy.reset();
+  EXPECT_EQ(policy.next({}), Step::yield) << "waiting starts over";
+}
+
+TEST(IdlePolicy, ALongLookEndsInYieldsAndSleep) {
+  LongLooks looks;
+  looks.paid();
+  IdlePolicy policy(false, looks);
+  EXPECT_EQ(count(policy, Step::poll), IdlePolicy::polls_of_long_look);
+  EXPECT_EQ(count(policy, Step::yield), IdlePolicy::oversubscribed_yields - 1) << "one was counted away";
+  EXPECT_EQ(policy.next({}), Step::sleep);
+}
+
+TEST(LongLooks, AreTriedNowAndThen) {
+  LongLooks looks;
+  EXPECT_EQ(failing_waits(looks, 10 * LongLooks::waits_between_trials), 10U);
+}
+
+TEST(LongLooks, OneThatPaysIsFollowedByOthersUntilTheyFail) {
+  LongLooks looks;
+  answered_waits(looks, LongLooks::waits_between_trials - 1, 2);
+  EXPECT_EQ(answered_waits(looks, 100, IdlePolicy::polls_of_long_look), 100U) << "the trial, and all others";
+  EXPECT_EQ(failing_waits(looks, LongLooks::waits_between_trials),
+            LongLooks::most_credit / LongLooks::price_of_failure);
+  EXPECT_EQ(answered_waits(looks, 1, 2), 0U) << "no credit is left";
+}
+
+// An answer that comes after the core was given away says nothing for long looks.
+TEST(LongLooks, AnAnswerAfterTheLookIsAFailure) {
+  LongLooks looks;
+  looks.paid();
+  EXPECT_EQ(answered_waits(looks, 2, IdlePolicy::polls_of_long_look + 1), 1U);
+}
+
+TEST(LongLooks, AreNotKeptUpWhenTooFewPay) {
+  LongLooks looks;
+  std::uint32_t long_ones = 0;
+  constexpr std::uint32_t turns = 1000;
+  for (std::uint32_t turn = 0; turn < turns; ++turn) {
+    long_ones += answered_waits(looks, LongLooks::price_of_failure - 2, 2);
+    long_ones += failing_waits(looks, 1);
+  }
+  EXPECT_LT(long_ones, turns * (LongLooks::price_of_failure - 1) / 4) << "of as many waits";
+}
+
+TEST(LongLooks, AreKeptUpWhenEnoughPay) {
+  LongLooks looks;
+  looks.paid();
+  std::uint32_t long_ones = 0;
+  constexpr std::uint32_t turns = 1000;
+  for (std::uint32_t turn = 0; turn < turns; ++turn) {
+    long_ones += answered_waits(looks, LongLooks::price_of_failure + 2, 2);
+    long_ones += failing_waits(looks, 1);
+  }
+  EXPECT_EQ(long_ones, turns * (LongLooks::price_of_failure + 3));
+}
+
+}  // namespace
+}  // namespace parley::transport
