@@ -12,6 +12,7 @@ namespace parley::bench {
 enum class Idle {
   spin,   // asks again at once: each rank has a core to itself
   yield,  // gives the core away first: the partner may need this one
+  look,   // gives it away after about a microsecond: the partner may run on another one
 };
 
 // A TCP connection over loopback and nothing else: non-blocking calls, repeated until all is done. The limit
@@ -21,6 +22,7 @@ class RawLink {
  public:
   // REQUIRES: `connection` is a connected TCP socket.
   RawLink(base::UniqueFd connection, Idle idle);
+  void set_idle(Idle idle) noexcept { idle_ = idle; }
 
   // Returns when the kernel has taken all of it.
   void send(const std::uint8_t* data, std::size_t bytes);

@@ -1,6 +1,6 @@
 #include "bench/session.h"
 
-#include <array>
+#include <algorithm>
 
 #include "bench/parley_system.h"
 #include "bench/phase.h"
@@ -12,6 +12,7 @@ namespace parley::bench {
 Session::Session(ProcessGroup& group, const Options& options, Idle idle)
     : group_(group),
       options_(options),
+      idle_(idle),
       pair_(make_pair_of(group, idle)),
       waiting_(pair_.link, Idle::spin),
       probe_(pair_.page, waiting_, pair_.leads),
@@ -27,12 +28,17 @@ Session::Gathered Session::run_rounds(std::size_t bytes) {
     turns_.take(options_.op, buffers, series,
                 [&] { return run_phase(system, options_.op, plan, pair_.leads); });
   };
+  const auto take_raw_turn = [&](Idle idle, Series& series) {
+    pair_.link.set_idle(idle);
+    take_turn(raw, series);
+  };
   for (int round = 0; round < options_.rounds; ++round) {
     group_.barrier();
     // One pair is enough, and leaves the cores to it.
     if (pair_.index == 0) gathered.probe_ns.push_back(probe_.measure());
     if (round % 2 == 0) take_turn(parley, gathered.parley);
-    take_turn(raw, gathered.raw);
+    take_raw_turn(idle_, gathered.raw);
+    if (idle_ != Idle::spin) take_raw_turn(Idle::look, gathered.raw_look);
     if (round % 2 != 0) take_turn(parley, gathered.parley);
   }
   return gathered;
@@ -40,15 +46,23 @@ Session::Gathered Session::run_rounds(std::size_t bytes) {
 
 std::optional<Figures> Session::measure(std::size_t bytes) {
   const Gathered gathered = run_rounds(bytes);
-  const std::array<Series, 2> series{turns_.collect(options_.op, gathered.parley),
-                                     turns_.collect(options_.op, gathered.raw)};
+  std::vector<Series> series{turns_.collect(options_.op, gathered.parley),
+                             turns_.collect(options_.op, gathered.raw)};
+  if (idle_ != Idle::spin) series.push_back(turns_.collect(options_.op, gathered.raw_look));
   if (group_.rank() != 0) return std::nullopt;
+  return make_figures(bytes, series, median(gathered.probe_ns));
+}
+
+// Of the library, and of one or two ways of the raw loop.
+Figures Session::make_figures(std::size_t bytes, std::span<const Series> series, double probe_ns) const {
   const Subject subject{options_.op, options_.transport, group_.size(), bytes};
-  const double probe_ns = median(gathered.probe_ns);
   const std::vector<std::size_t> rounds = rounds_that_count(series);
-  Figures figures{make_row(subject, "parley", only(series[0], rounds), probe_ns),
-                  make_row(subject, "raw", only(series[1], rounds), probe_ns)};
-  for (Row* row : {&figures.parley, &figures.raw}) row->rounds_left_out = options_.rounds - row->rounds;
+  std::vector<Row> rows;
+  for (const Series& one : series)
+    rows.push_back(make_row(subject, rows.empty() ? "parley" : "raw", only(one, rounds), probe_ns));
+  for (Row& row : rows) row.rounds_left_out = options_.rounds - row.rounds;
+  const auto is_faster = [](const Row& a, const Row& b) { return a.median_us < b.median_us; };
+  Figures figures{rows.front(), *std::min_element(rows.begin() + 1, rows.end(), is_faster)};
   if (options_.op != Op::message_rate) compare_with_limit(figures.parley, figures.raw);
   return figures;
 }

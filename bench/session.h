@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bench/options.h"
@@ -16,7 +17,9 @@
 
 namespace parley::bench {
 
-// The rows of one size, from the same rounds.
+// The rows of one size, from the same rounds. With more ranks than cores the raw loop runs twice, yielding at
+// once and after a look, and `raw` is the faster one: which it is depends on where the scheduler has put the
+// ranks.
 struct Figures {
   Row parley;
   Row raw;
@@ -39,12 +42,15 @@ class Session {
   struct Gathered {
     Series parley;
     Series raw;
+    Series raw_look;  // with more ranks than cores
     std::vector<double> probe_ns;
   };
   Gathered run_rounds(std::size_t bytes);
+  Figures make_figures(std::size_t bytes, std::span<const Series> series, double probe_ns) const;
 
   ProcessGroup& group_;
   const Options& options_;
+  Idle idle_;
   Pair pair_;
   Waiting waiting_;
   Probe probe_;

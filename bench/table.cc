@@ -29,8 +29,8 @@ std::string table_header(Op op) {
   switch (op) {
     case Op::latency:
       return "# one way, microseconds; raw: busy-poll TCP ping-pong without a library in the same rounds\n" +
-             fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}{:>10}\n", "# Size", "Latency", "p99",
-                         "min", "max", "raw", "x raw", "probe_ns");
+             fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}{:>10}\n", "# Size", "Latency",
+                         "p99", "p99.9", "min", "max", "raw", "raw p99.9", "x raw", "probe_ns");
     case Op::bandwidth:
       return "# MB/s (1e6 bytes); raw: TCP stream with a spinning reader without a library in the same "
              "rounds\n" +
@@ -49,9 +49,10 @@ std::string table_line(const Row& row, const Row& raw) {
   const std::string size = format_size(row.subject.bytes);
   switch (row.subject.op) {
     case Op::latency:
-      return fmt::format("{:<8}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size,
-                         row.median_us, number(row.p99_us), row.lo_us, row.hi_us, raw.median_us,
-                         number(row.ratio_to_limit), row.probe_ns);
+      return fmt::format(
+          "{:<8}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size,
+          row.median_us, number(row.p99_us), number(row.p999_us), row.lo_us, row.hi_us, raw.median_us,
+          number(raw.p999_us), number(row.ratio_to_limit), row.probe_ns);
     case Op::bandwidth:
       return fmt::format("{:<8}{:>12.2f}{:>14.0f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size, number(row.mb_per_s),
                          number(row.msg_per_s), number(raw.mb_per_s), number(row.ratio_to_limit),

@@ -15,7 +15,10 @@ namespace parley::bench {
 class Waiting {
  public:
   // Borrows the link, on which nothing is received meanwhile.
-  Waiting(const RawLink& link, Idle idle) noexcept : link_(link), idle_(idle) {}
+  Waiting(const RawLink& link, Idle idle) noexcept : link_(link) { set_idle(idle); }
+  void set_idle(Idle idle) noexcept {
+    polls_before_yield_ = idle == Idle::yield ? 0 : idle == Idle::look ? polls_of_look : polls_of_spin;
+  }
 
   // Polls until ready() is true, and does between two polls what `Idle` says. Throws std::runtime_error when
   // the partner has gone, within milliseconds, or when nothing came for 30 s.
@@ -24,8 +27,7 @@ class Waiting {
     Stall stall;
     while (!ready()) {
       ++stall.polls;
-      // A partner that is not running gets this core after a while in any case.
-      if (idle_ == Idle::yield || stall.polls > spins_before_yield) {
+      if (stall.polls > polls_before_yield_) {
         ::sched_yield();
       } else {
         base::cpu_relax();
@@ -35,7 +37,10 @@ class Waiting {
   }
 
  private:
-  static constexpr std::uint64_t spins_before_yield = 4096;
+  // A partner that is not running gets this core after a while in any case.
+  static constexpr std::uint64_t polls_of_spin = 4096;
+  // About a microsecond; an answer takes half of one.
+  static constexpr std::uint64_t polls_of_look = 64;
   static constexpr std::uint64_t polls_per_check = 4096;
 
   struct Stall {
@@ -45,7 +50,7 @@ class Waiting {
   void check(Stall& stall) const;
 
   const RawLink& link_;
-  Idle idle_;
+  std::uint64_t polls_before_yield_ = 0;
 };
 
 }  // namespace parley::bench

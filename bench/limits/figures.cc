@@ -39,8 +39,8 @@ std::string line(const LoopRow& loop, Mode mode) {
   const double least = figure(row, is_rate ? row.hi_us : row.lo_us);
   const double most = figure(row, is_rate ? row.lo_us : row.hi_us);
   std::string text =
-      fmt::format("{:<8}{:<16}{:>12.{}f}{:>12.{}f}{:>12.{}f}", format_size(row.subject.bytes),
-                  to_string(loop.kind), figure(row, row.median_us), digits, least, digits, most, digits);
+      fmt::format("{:<8}{:<22}{:>12.{}f}{:>12.{}f}{:>12.{}f}", format_size(row.subject.bytes), name_of(loop),
+                  figure(row, row.median_us), digits, least, digits, most, digits);
   if (!is_rate) {
     const double missing = std::numeric_limits<double>::quiet_NaN();
     text += fmt::format("{:>12.3f}{:>12.3f}", row.p99_us.value_or(missing), row.p999_us.value_or(missing));
@@ -65,6 +65,10 @@ std::string disturbance_note(std::span<const LoopRow> loops) {
 
 }  // namespace
 
+std::string name_of(const LoopRow& loop) {
+  return std::string(to_string(loop.kind)) + (loop.idle == Idle::look ? "+look" : "");
+}
+
 std::size_t best_loop(std::span<const LoopRow> loops, Placement placement) {
   std::size_t best = loops.size();
   for (std::size_t i = 0; i < loops.size(); ++i) {
@@ -86,7 +90,7 @@ void judge(std::span<LoopRow> loops) {
 
 std::string limits_header(Op op) {
   const std::string columns =
-      fmt::format("{:<8}{:<16}{:>12}{:>12}{:>12}", "# Size", "Loop", "median", "min", "max");
+      fmt::format("{:<8}{:<22}{:>12}{:>12}{:>12}", "# Size", "Loop", "median", "min", "max");
   const std::string judgement = fmt::format("{:>10}{:>10} {}\n", "x best", "probe_ns", "mode");
   switch (op) {
     case Op::latency:

@@ -8,6 +8,7 @@
 
 #include "bench/limits/loops.h"
 #include "bench/probe.h"
+#include "bench/raw_link.h"
 #include "bench/row.h"
 
 namespace parley::bench {
@@ -16,9 +17,13 @@ namespace parley::bench {
 struct LoopRow {
   LoopKind kind = LoopKind::cell;
   Row row;
+  Idle idle = Idle::spin;
   bool best_anywhere = false;  // the fastest of those that serve buffers wherever they are
   bool best_arena = false;     // the fastest of all, for a program whose buffers lie in the arena
 };
+
+// As in tables and, with "raw " before it, as a row's system: "cell", "cell+look".
+std::string name_of(const LoopRow& loop);
 
 // The fastest loop that serves buffers of that placement, as an index: for Placement::arena each does.
 // REQUIRES: one that serves.

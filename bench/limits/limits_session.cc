@@ -60,7 +60,7 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
   const std::size_t bytes = buffers.out().size();
   const auto entrant = [&](auto system) {
     auto shared = std::make_shared<decltype(system)>(std::move(system));
-    return Entrant{kind, buffers, phase_of(std::move(shared), op, plan, buffers), {}};
+    return Entrant{kind, buffers, phase_of(std::move(shared), op, plan, buffers), {}, idle_};
   };
   switch (kind) {
     case LoopKind::cell:
@@ -78,7 +78,7 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
 
 LimitsSession::Entrant LimitsSession::make_library(Op op, const Plan& plan, Buffers& buffers) {
   auto library = std::make_shared<ParleySystem>(group_, pair_.partner, buffers, plan);
-  return {LoopKind::parley, buffers, phase_of(std::move(library), op, plan, buffers), {}};
+  return {LoopKind::parley, buffers, phase_of(std::move(library), op, plan, buffers), {}, idle_};
 }
 
 LimitsSession::Floor LimitsSession::run_rounds(Op op, std::vector<Entrant>& entrants) {
@@ -90,6 +90,7 @@ LimitsSession::Floor LimitsSession::run_rounds(Op op, std::vector<Entrant>& entr
     if (group_.rank() == 0) floor.memcpy_gb_per_s.push_back(measure_memcpy_gb_per_s());
     for (std::size_t i = 0; i < entrants.size(); ++i) {
       Entrant& entrant = entrants[(i + static_cast<std::size_t>(round)) % entrants.size()];
+      waiting_.set_idle(entrant.idle);
       turns_.take(op, entrant.buffers, entrant.series, entrant.phase);
     }
   }
@@ -107,6 +108,10 @@ std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
   if (!options_.limits) entrants.push_back(make_library(op, plan, own));
   for (const LoopKind kind : loops_for(op, bytes, refusal_ == 0)) {
     entrants.push_back(make_entrant(kind, op, plan, own, arena));
+    if (idle_ == Idle::spin) continue;
+    // Which way of giving the core away is the faster one depends on where the scheduler has put the ranks.
+    entrants.push_back(entrants.back());
+    entrants.back().idle = Idle::look;
   }
   const Floor floor = run_rounds(op, entrants);
 
@@ -120,11 +125,13 @@ std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
   figures.mode = mode_of(floor.probe_ns);
   for (std::size_t i = 0; i < entrants.size(); ++i) {
     const bool is_library = entrants[i].kind == LoopKind::parley;
-    const std::string system = (is_library ? "" : "raw ") + std::string(to_string(entrants[i].kind));
-    LoopRow loop{.kind = entrants[i].kind,
-                 .row = make_row(subject, system, only(series[i], rounds), probe_ns)};
+    LoopRow loop{.kind = entrants[i].kind, .row = {}, .idle = entrants[i].idle};
+    const std::string system = (is_library ? "" : "raw ") + name_of(loop);
+    loop.row = make_row(subject, system, only(series[i], rounds), probe_ns);
     loop.row.rounds_left_out = options_.rounds - loop.row.rounds;
-    loop.row.void_reason = void_reason(probe_ns, median(floor.memcpy_gb_per_s));
+    // With more ranks than cores those of the probe may share one, which says nothing about the machine.
+    const double trusted_probe_ns = idle_ == Idle::spin ? probe_ns : 0;
+    loop.row.void_reason = void_reason(trusted_probe_ns, median(floor.memcpy_gb_per_s));
     figures.loops.push_back(std::move(loop));
   }
   judge(figures.loops);

@@ -46,6 +46,7 @@ class LimitsSession {
     Buffers& buffers;
     std::function<PhaseResult()> phase;
     Series series;
+    Idle idle;  // of a raw loop
   };
   // What a round says about the machine.
   struct Floor {

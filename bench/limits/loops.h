@@ -33,7 +33,7 @@ constexpr Placement placement_of(LoopKind kind) noexcept {
   return kind == LoopKind::mapped ? Placement::arena : Placement::anywhere;
 }
 
-// As in tables and, with "raw " before it, as a row's system: "copied-rotating".
+// "copied-rotating"
 constexpr std::string_view to_string(LoopKind kind) noexcept {
   switch (kind) {
     case LoopKind::cell: return "cell";
