@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/base/cpu_quota.h"
 #include "transport/base/wire.h"
 
 namespace parley::rendezvous {
@@ -15,11 +16,12 @@ struct AddressCard {
   std::string host;     // name, for people
   std::string host_id;  // equal for processes of one host
   std::int64_t pid = 0;
-  std::string tcp_address;           // of its data listener; opaque here; empty: none
-  std::string shm_address = {};      // the same for processes of its host
-  std::vector<std::uint16_t> cores;  // it may run on
-  std::string start = {};            // with `pid`, tells it from all processes of its PID namespace
-  std::string pid_namespace = {};    // where `pid` means something
+  std::string tcp_address;                  // of its data listener; opaque here; empty: none
+  std::string shm_address = {};             // the same for processes of its host
+  std::vector<std::uint16_t> cores;         // it may run on
+  std::string start = {};                   // with `pid`, tells it from all processes of its PID namespace
+  std::string pid_namespace = {};           // where `pid` means something
+  std::vector<base::CpuQuota> quotas = {};  // of the control groups that it is in
 };
 
 base::Bytes encode(const AddressCard& card);

@@ -1,8 +1,8 @@
 #include "api/wireup/local_world.h"
 
+#include "api/wireup/core_share.h"
 #include "api/wireup/links.h"
 #include "api/wireup/own_card.h"
-#include "transport/base/host.h"
 #include "transport/fault/fault_transport.h"
 #include "transport/inproc/inproc_transport.h"
 
@@ -13,7 +13,9 @@ using transport::fault::FaultTransport;
 std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::FaultPlan>& plans,
                                         std::chrono::nanoseconds timeout) {
   const int size = static_cast<int>(plans.size());
-  const bool core_per_rank = plans.size() <= base::usable_cores().size();
+  const rendezvous::AddressCard own = own_card();
+  const std::vector<rendezvous::AddressCard> cards(plans.size(), own);
+  const bool core_per_rank = has_core_of_its_own(own, cards);
   const auto hub = std::make_shared<transport::InprocHub>();
   std::vector<LocalRank> ranks;
   for (int rank = 0; rank < size; ++rank) {
@@ -24,7 +26,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     world->local_rank = rank;
     world->timeout = timeout;
     world->described = "threads of one process";
-    world->cards.assign(plans.size(), own_card());
+    world->cards = cards;
     transport::EngineOptions options;
     options.messenger.self = static_cast<std::uint32_t>(rank);
     options.messenger.peer_count = static_cast<std::uint32_t>(size);

@@ -28,6 +28,7 @@ rendezvous::AddressCard own_card() {
   card.host_id = base::host_id();
   card.pid = getpid();
   card.cores = base::usable_cores();
+  card.quotas = base::cpu_quotas();
   card.start = base::process_start(card.pid);
   card.pid_namespace = own_pid_namespace();
   return card;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/wireup/core_share.h"
 #include "api/wireup/link_settings.h"
 #include "api/wireup/links.h"
 #include "api/wireup/own_card.h"
@@ -206,7 +207,8 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
 
   world->local_rank = choose_local_rank(options.place, world->cards);
   const Neighbours neighbours = neighbours_of(card, world->cards);
-  world->engine->set_core_per_rank(neighbours.ranks <= neighbours.cores.size());
+  const bool core_per_rank = has_core_of_its_own(card, world->cards);
+  world->engine->set_core_per_rank(core_per_rank);
   make_ladder(*world, ways);
   if (world->size <= full_mesh_limit())
     link_to_all(*world, deadline);
@@ -221,7 +223,8 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->engine->start_pulse();
   PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size,
              world->on_demand ? " links on demand, " : " is linked to all ranks, ", text_of(ways), ", ",
-             neighbours.ranks, " ranks on this host with ", neighbours.cores.size(), " cores");
+             neighbours.ranks, " ranks on this host with ", neighbours.cores.size(), " cores",
+             core_per_rank ? "" : ", not one for each: waits give theirs away");
   return world;
 }
 
