@@ -50,13 +50,13 @@ class IdlePolicy {
   // Borrows `looks`, which all waits of a process share.
   IdlePolicy(bool core_per_rank, LongLooks& looks) noexcept : looks_(looks), core_per_rank_(core_per_rank) {}
 
-  // After a poll that found nothing. `waited` is what the caller last measured; zero before the first
-  // `clock`.
+  // After a poll that found nothing. `waited` is what the caller last measured; zero before the first `clock`
+  // since the last reset().
   Step next(std::chrono::nanoseconds waited) noexcept {
     ++empty_polls_;
     if (!core_per_rank_) return next_on_shared_core();
-    if (empty_polls_ % polls_per_clock != 0) return Step::poll;
-    return waited < spin_budget ? Step::clock : Step::sleep;
+    if (waited >= spin_budget) return Step::sleep;
+    return empty_polls_ % polls_per_clock == 0 ? Step::clock : Step::poll;
   }
   // A poll found something: waiting starts over.
   void reset() noexcept {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 
 namespace parley::transport {
@@ -51,11 +52,14 @@ TEST(IdlePolicy, WithACoreItPollsUntilItsBudgetIsSpent) {
   for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
     ASSERT_EQ(policy.next({}), Step::poll);
   EXPECT_EQ(policy.next({}), Step::clock);
+  const auto less = IdlePolicy::spin_budget - std::chrono::nanoseconds(1);
   for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
-    ASSERT_EQ(policy.next(IdlePolicy::spin_budget), Step::poll);
+    ASSERT_EQ(policy.next(less), Step::poll);
+  EXPECT_EQ(policy.next(less), Step::clock);
   EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::sleep);
+  EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::sleep) << "a sleep that ended for nothing is resumed";
   policy.reset();
-  EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::poll);
+  EXPECT_EQ(policy.next({}), Step::poll);
 }
 
 TEST(IdlePolicy, WithoutACoreItYieldsAtOnceABoundedNumberOfTimes) {
