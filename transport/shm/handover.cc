@@ -13,9 +13,8 @@ using base::Code;
 using base::Status;
 using base::UniqueFd;
 
-namespace {
-constexpr std::array<char, 4> magic{'P', 'L', 'Y', 'W'};
-}  // namespace
+using Kind = HandoverMessage::Kind;
+using Subject = HandoverMessage::Subject;
 
 Handover::State Handover::state_of(std::size_t place) const noexcept {
   const Ours& ours = ours_[place];
@@ -33,10 +32,10 @@ void Handover::offer_another() noexcept {
   const std::optional<std::size_t> place =
       pool_.another(in_state(State::accepted) | in_state(State::refused));
   if (!place) return;
-  Message message;
-  message.magic = magic;
+  HandoverMessage message;
   message.kind = Kind::offer;
-  message.place = static_cast<std::uint8_t>(*place);
+  message.subject = Subject::window;
+  message.place = static_cast<std::uint16_t>(*place);
   message.generation = pool_.generation(*place);
   message.bytes = pool_.plan().bytes;
   const int memory = pool_.memory(*place).fd();
@@ -48,7 +47,7 @@ void Handover::offer_another() noexcept {
 Status Handover::hear() noexcept {
   bool heard = false;
   for (;;) {
-    Message message;
+    HandoverMessage message;
     HandedOver descriptors;
     Status got = receive_message(socket_, std::as_writable_bytes(std::span(&message, 1)), descriptors);
     // The error of a peer that left without reading all comes before what it had sent itself.
@@ -60,20 +59,32 @@ Status Handover::hear() noexcept {
     const bool lacks_descriptors = got.code() == Code::exhausted;  // there was no number free for one
     if (!got.ok() && !lacks_descriptors) return got;
     heard = true;
-    if (const Status status = take(message, descriptors, !lacks_descriptors); !status.ok()) return status;
+    if (const Status status = take(message, descriptors, lacks_descriptors); !status.ok()) return status;
   }
 }
 
-Status Handover::take(const Message& message, HandedOver& descriptors, bool has_descriptor) noexcept {
-  if (message.magic != magic || message.place >= most_windows) return Code::protocol_violation;
+Status Handover::take(const HandoverMessage& message, HandedOver& descriptors, bool is_lacking) noexcept {
+  const bool is_offer = message.kind == Kind::offer;
+  const bool is_answer = message.kind == Kind::accepted || message.kind == Kind::refused;
+  if (message.magic != HandoverMessage::right_magic || !(is_offer || is_answer))
+    return Code::protocol_violation;
+  if (descriptors[is_offer ? 1 : 0]) return Code::protocol_violation;
+  switch (message.subject) {
+    case Subject::window: return take_window(message, std::move(descriptors[0]), is_lacking);
+    case Subject::arena: return arenas_.take(message, std::move(descriptors[0]), is_lacking);
+  }
+  return Code::protocol_violation;
+}
+
+Status Handover::take_window(const HandoverMessage& message, UniqueFd memory, bool is_lacking) noexcept {
+  if (message.place >= most_windows) return Code::protocol_violation;
   if (message.kind == Kind::offer) {
-    if (!is_valid_area(message.bytes) || descriptors[1]) return Code::protocol_violation;
-    if (has_descriptor) return take_offer(message, std::move(descriptors[0]));
+    const auto bytes = static_cast<std::uint32_t>(message.bytes);
+    if (bytes != message.bytes || !is_valid_area(bytes)) return Code::protocol_violation;
+    if (!is_lacking) return take_offer(message, std::move(memory));
     answer(message, Kind::refused);
     return {};
   }
-  const bool is_answer = message.kind == Kind::accepted || message.kind == Kind::refused;
-  if (!is_answer || descriptors[0]) return Code::protocol_violation;
   Ours& ours = ours_[message.place];
   // To an offer of a window that is no more.
   if (ours.generation != message.generation) return {};
@@ -82,7 +93,7 @@ Status Handover::take(const Message& message, HandedOver& descriptors, bool has_
   return {};
 }
 
-Status Handover::take_offer(const Message& message, UniqueFd memory) noexcept {
+Status Handover::take_offer(const HandoverMessage& message, UniqueFd memory) noexcept {
   Segment& place = theirs_[message.place];
   place = {};
   their_bytes_[message.place] = 0;
@@ -92,7 +103,7 @@ Status Handover::take_offer(const Message& message, UniqueFd memory) noexcept {
     if (attached) {
       place = std::move(attached).value();
       place.close_fd();
-      their_bytes_[message.place] = message.bytes;
+      their_bytes_[message.place] = static_cast<std::uint32_t>(message.bytes);
     }
   } catch (const std::bad_alloc&) {
     place = {};
@@ -103,7 +114,7 @@ Status Handover::take_offer(const Message& message, UniqueFd memory) noexcept {
 }
 
 // A peer that does not hear the answer goes on through the ring.
-void Handover::answer(Message message, Kind kind) noexcept {
+void Handover::answer(HandoverMessage message, Kind kind) noexcept {
   message.kind = kind;
   (void)send_message(socket_, std::as_bytes(std::span(&message, 1)), {});
 }

@@ -29,14 +29,16 @@ constexpr std::size_t pieces_of_a_packet = 8;
 constexpr std::uint32_t largest_window_piece = 256 << 10;
 }  // namespace
 
-ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy, shm::WindowPool& windows)
+ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy, shm::WindowPool& windows,
+                 const shm::Arena* arena)
     : facts_(std::move(acquaintance)),
       writer_(facts_.out.data(), facts_.out_shape),
       reader_(facts_.in.data(), facts_.in_shape),
       sink_(sink),
       needy_(needy),
       windows_(windows),
-      handover_(windows, facts_.socket) {}
+      arenas_(arena, facts_.socket),
+      handover_(windows, arenas_, facts_.socket) {}
 
 ShmLink::~ShmLink() {
   if (NeedyList::is_linked(*this)) NeedyList::remove(*this);

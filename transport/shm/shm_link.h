@@ -9,6 +9,7 @@
 #include "transport/base/intrusive_list.h"
 #include "transport/interface/endpoint.h"
 #include "transport/interface/sink.h"
+#include "transport/shm/arena_exchange.h"
 #include "transport/shm/handover.h"
 #include "transport/shm/introduction.h"
 #include "transport/shm/ring_reader.h"
@@ -26,8 +27,9 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, priva
   using NeedyList = base::IntrusiveList<ShmLink, ShmNeedyTag>;
 
   // `needy`: the transport's list of links that wait for room or have ended; the link enters it by itself.
-  // All three outlive the link.
-  ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy, shm::WindowPool& windows);
+  // `arena`: of this process; may be null. All of them outlive the link.
+  ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy, shm::WindowPool& windows,
+          const shm::Arena* arena = nullptr);
   ~ShmLink() override;
 
   base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
@@ -64,6 +66,8 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, priva
   // Completes what was under way; the last call before on_closed().
   void abandon() noexcept;
 
+  // What each has mapped of the other's arena.
+  [[nodiscard]] shm::ArenaExchange& arenas() noexcept { return arenas_; }
   // Both tell of the peer's end.
   [[nodiscard]] const base::UniqueFd& socket() const noexcept { return facts_.socket; }
   [[nodiscard]] const base::UniqueFd& end_of_life() const noexcept { return facts_.end_of_life; }
@@ -91,6 +95,7 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, priva
   PacketSink& sink_;
   NeedyList& needy_;
   shm::WindowPool& windows_;
+  shm::ArenaExchange arenas_;
   shm::Handover handover_;
 
   std::optional<std::size_t> window_;              // place of the one we have leased

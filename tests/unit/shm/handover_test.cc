@@ -31,8 +31,9 @@ struct Pair {
   }
   WindowPool here, there;
   UniqueFd socket, other_socket;
-  Handover ours{here, socket};
-  Handover theirs{there, other_socket};
+  ArenaExchange our_arenas{nullptr, socket}, their_arenas{nullptr, other_socket};
+  Handover ours{here, our_arenas, socket};
+  Handover theirs{there, their_arenas, other_socket};
 };
 
 TEST(Handover, AnOfferedWindowIsMappedAndAccepted) {
@@ -126,10 +127,11 @@ class ForgedHandover : public ::testing::Test {
   struct Forged {
     std::array<char, 4> magic{'P', 'L', 'Y', 'W'};
     std::uint8_t kind = 1;
-    std::uint8_t place = 0;
-    std::uint16_t nothing = 0;
+    std::uint8_t subject = 1;
+    std::uint16_t place = 0;
+    std::uint64_t bytes = 32 << 10;
     std::uint32_t generation = 1;
-    std::uint32_t bytes = 32 << 10;
+    std::uint32_t nothing = 0;
   };
 
   Code heard(const Forged& message, const std::vector<int>& descriptors) {
@@ -151,10 +153,15 @@ TEST_F(ForgedHandover, OnlyWhatWeWouldSayIsTaken) {
     message.kind = static_cast<std::uint8_t>(kind);
     EXPECT_EQ(heard(message, {}), Code::protocol_violation) << kind;
   }
+  for (const int subject : {0, 3, 255}) {
+    message = {};
+    message.subject = static_cast<std::uint8_t>(subject);
+    EXPECT_EQ(heard(message, {memory_.fd()}), Code::protocol_violation) << subject;
+  }
   message = {};
   message.place = most_windows;
   EXPECT_EQ(heard(message, {memory_.fd()}), Code::protocol_violation);
-  for (const std::uint32_t bytes : {0U, 64U, 32'769U, 1U << 24, ~0U}) {
+  for (const std::uint64_t bytes : {0UL, 64UL, 32'769UL, 1UL << 24, ~0UL, (1UL << 32) + (32 << 10)}) {
     message = {};
     message.bytes = bytes;
     EXPECT_EQ(heard(message, {memory_.fd()}), Code::protocol_violation) << bytes;
@@ -199,7 +206,7 @@ TEST_F(ForgedHandover, AnAnswerToNoOfferIsRefused) {
 }
 
 TEST_F(ForgedHandover, AMessageOfAnotherSizeIsRefused) {
-  for (const std::size_t bytes : {1U, 15U, 17U, 400U}) {
+  for (const std::size_t bytes : {1U, 16U, 23U, 25U, 400U}) {
     Pair pair;
     const std::vector<std::byte> message(bytes);
     ASSERT_TRUE(send_message(pair.other_socket, message, {}).ok());

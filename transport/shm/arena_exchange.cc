@@ -1,0 +1,83 @@
+#include "transport/shm/arena_exchange.h"
+
+#include <new>
+#include <span>
+#include <utility>
+
+#include "transport/base/log.h"
+#include "transport/shm/local_socket.h"
+
+namespace parley::transport::shm {
+
+using base::Code;
+using base::Status;
+using Kind = HandoverMessage::Kind;
+
+std::optional<ArenaPlace> ArenaExchange::show(base::ConstMemoryRef memory) noexcept {
+  if (own_ == nullptr) return std::nullopt;
+  const std::optional<ArenaPlace> place = own_->find(memory);
+  if (!place) return std::nullopt;
+  Shown& shown = ours_[place->segment];
+  if (shown == Shown::accepted) return place;
+  if (shown != Shown::unknown) return std::nullopt;
+  const Segment& segment = own_->segment(place->segment);
+  HandoverMessage message;
+  message.kind = Kind::offer;
+  message.subject = HandoverMessage::Subject::arena;
+  message.place = static_cast<std::uint16_t>(place->segment);
+  message.bytes = segment.size();
+  const int descriptor = segment.fd();
+  const Status sent = send_message(socket_, std::as_bytes(std::span(&message, 1)), std::span(&descriptor, 1));
+  // A peer that has gone is noticed elsewhere; a socket that is full is tried again.
+  if (sent.code() != Code::again) shown = sent.ok() ? Shown::offered : Shown::refused;
+  return std::nullopt;
+}
+
+const std::byte* ArenaExchange::look(ArenaPlace place, std::uint64_t bytes) const noexcept {
+  if (place.segment >= theirs_.size()) return nullptr;
+  const Segment& segment = theirs_[place.segment];
+  if (place.offset > segment.size() || bytes > segment.size() - place.offset) return nullptr;
+  return segment.data() == nullptr ? nullptr : segment.data() + place.offset;
+}
+
+Status ArenaExchange::take(const HandoverMessage& message, base::UniqueFd memory, bool is_lacking) noexcept {
+  if (message.place >= most_arena_segments) return Code::protocol_violation;
+  if (message.kind == Kind::offer) {
+    if (!is_lacking) return take_offer(message, std::move(memory));
+    answer(message, Kind::refused);
+    return {};
+  }
+  Shown& shown = ours_[message.place];
+  if (shown != Shown::offered) return Code::protocol_violation;
+  shown = message.kind == Kind::accepted ? Shown::accepted : Shown::refused;
+  return {};
+}
+
+Status ArenaExchange::take_offer(const HandoverMessage& message, base::UniqueFd memory) noexcept {
+  // It may be read at this moment.
+  if (look({message.place, 0}, 0) != nullptr) return Code::protocol_violation;
+  bool is_mapped = false;
+  try {
+    if (theirs_.size() <= message.place) theirs_.resize(message.place + std::size_t{1});
+    auto attached = Segment::attach(std::move(memory), message.bytes);
+    if (!attached && attached.failure().status.code() != Code::exhausted) return Code::protocol_violation;
+    if (attached) {
+      attached.value().close_fd();
+      theirs_[message.place] = std::move(attached).value();
+      is_mapped = true;
+    }
+  } catch (const std::bad_alloc&) {
+    is_mapped = false;
+  }
+  if (!is_mapped) PARLEY_LOG(info, "shm", "no room to map ", message.bytes, " bytes of the peer's arena");
+  answer(message, is_mapped ? Kind::accepted : Kind::refused);
+  return {};
+}
+
+// A peer that does not hear the answer goes on in the other ways.
+void ArenaExchange::answer(HandoverMessage message, Kind kind) noexcept {
+  message.kind = kind;
+  (void)send_message(socket_, std::as_bytes(std::span(&message, 1)), {});
+}
+
+}  // namespace parley::transport::shm
