@@ -158,8 +158,8 @@ Status CrossMemoryMover::explain(const Pull& pull, Status failure) noexcept {
 }
 
 bool CrossMemoryMover::peer_lives() const noexcept {
-  // One that is -1 is left out.
-  std::array<pollfd, 2> ends{{{socket_, POLLIN, 0}, {end_of_life_, POLLIN, 0}}};
+  // One that is -1 is left out. There may be messages on the socket, so it is asked for its end alone.
+  std::array<pollfd, 2> ends{{{socket_, POLLRDHUP, 0}, {end_of_life_, POLLIN, 0}}};
   return ::poll(ends.data(), ends.size(), 0) == 0;
 }
 
