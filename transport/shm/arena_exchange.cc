@@ -1,5 +1,6 @@
 #include "transport/shm/arena_exchange.h"
 
+#include <algorithm>
 #include <new>
 #include <span>
 #include <utility>
@@ -38,6 +39,18 @@ const std::byte* ArenaExchange::look(ArenaPlace place, std::uint64_t bytes) cons
   const Segment& segment = theirs_[place.segment];
   if (place.offset > segment.size() || bytes > segment.size() - place.offset) return nullptr;
   return segment.data() == nullptr ? nullptr : segment.data() + place.offset;
+}
+
+std::string ArenaExchange::describe() const {
+  const auto is_any = [&](Shown state) {
+    return std::find(ours_.begin(), ours_.end(), state) != ours_.end();
+  };
+  std::string text;
+  if (is_any(Shown::accepted)) text += "; it reads our arena";
+  if (is_any(Shown::refused)) text += "; it cannot map all of our arena";
+  if (std::any_of(theirs_.begin(), theirs_.end(), [](const Segment& one) { return one.data() != nullptr; }))
+    text += "; we read its arena";
+  return text;
 }
 
 Status ArenaExchange::take(const HandoverMessage& message, base::UniqueFd memory, bool is_lacking) noexcept {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "transport/base/memory_ref.h"
@@ -28,6 +29,9 @@ class ArenaExchange {
   // The peer's memory, readable as long as this object is there. Null: not all of it is in a segment that the
   // peer has shown. Anything may stand in `place`.
   [[nodiscard]] const std::byte* look(ArenaPlace place, std::uint64_t bytes) const noexcept;
+
+  // For people, to be appended: "; it reads our arena". Empty: no segment was shown.
+  [[nodiscard]] std::string describe() const;
 
   // What the peer says of an arena. `memory`: the descriptor that came with it; `is_lacking`: there was no
   // number free for it. protocol_violation: it is none of what we would say.

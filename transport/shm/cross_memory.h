@@ -51,6 +51,14 @@ enum class CrossRead : std::uint8_t {
 CrossRead try_cross_read(ReadMemory read, pid_t process, std::uint64_t word_address,
                          std::uint64_t word) noexcept;
 
+// What two processes have found out about it.
+struct CrossMemoryTerms {
+  std::shared_ptr<const CrossMemory> own;  // null: we are told not to
+  pid_t process = 0;                       // the peer
+  CrossRead we_read = CrossRead::unwanted;
+  CrossRead peer_reads = CrossRead::unwanted;
+};
+
 // Why not, for people: "not permitted".
 std::string why_not(CrossRead result);
 

@@ -52,7 +52,7 @@ struct Introduction::Message {
   PeerId to = 0;
   socket::JobId job{};
   RingShape shape{};
-  // Cross-memory copies. No address: not wanted, and no board is handed over.
+  // Cross-memory copies. No address: not wanted.
   CrossRead result = CrossRead::unwanted;  // of our reading the other's word; not known in the first message
   std::array<std::uint8_t, 3> zero{};
   std::uint64_t word_address = 0;
@@ -115,6 +115,8 @@ Status Introduction::look_at_partner() {
 Status Introduction::introduce_ourselves() {
   auto ring = Segment::create(ring_bytes(self_.shape));
   if (!ring) return fail(ring.failure().status, ring.failure().message);
+  auto board = Segment::create(board_bytes);
+  if (!board) return fail(board.failure().status, board.failure().message);
   Message message;
   message.magic = magic;
   message.version = version;
@@ -122,28 +124,23 @@ Status Introduction::introduce_ourselves() {
   message.to = acquaintance_.peer;
   message.job = self_.job;
   message.shape = self_.shape;
-  std::array<int, most_handed_over> descriptors{ring.value().fd(), own_bell_->page(), own_bell_->event()};
-  std::size_t count = board_place;
-  CrossMemoryTerms& terms = acquaintance_.cross_memory;
   if (self_.cross_memory != nullptr) {
-    auto board = Segment::create(board_bytes);
-    if (!board) return fail(board.failure().status, board.failure().message);
-    message.result = terms.we_read;
+    message.result = acquaintance_.cross_memory.we_read;
     message.word_address = self_.cross_memory->word_address();
     message.word = self_.cross_memory->word();
-    terms.own = self_.cross_memory;
-    terms.own_board = std::move(board).value();
-    descriptors[count++] = terms.own_board.fd();
+    acquaintance_.cross_memory.own = self_.cross_memory;
   }
-  const Status sent = send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)),
-                                   std::span(descriptors).first(count));
-  terms.own_board.close_fd();
+  const std::array<int, most_handed_over> descriptors{ring.value().fd(), own_bell_->page(),
+                                                      own_bell_->event(), board.value().fd()};
+  const Status sent = send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)), descriptors);
   // A message this small has room in a socket that has carried none.
   if (!sent.ok())
     return fail(sent.code() == Code::again ? Status(Code::io_error) : sent, "cannot be told of us");
   ring.value().close_fd();
   acquaintance_.out = std::move(ring).value();
   acquaintance_.out_shape = self_.shape;
+  board.value().close_fd();
+  acquaintance_.boards.own = std::move(board).value();
   return {};
 }
 
@@ -185,7 +182,7 @@ Status Introduction::await_confirmation() {
 // Whether the other side can read our memory.
 void Introduction::learn_result(const Message& message) noexcept {
   CrossMemoryTerms& terms = acquaintance_.cross_memory;
-  const bool both_want = terms.own_board.data() != nullptr && terms.peer_board.data() != nullptr;
+  const bool both_want = terms.we_read != CrossRead::unwanted;
   if (both_want) terms.peer_reads = message.result;
 }
 
@@ -230,12 +227,12 @@ Status Introduction::accept(const Message& message, HandedOver& descriptors) {
   acquaintance_.in = std::move(ring).value();
   acquaintance_.in_shape = message.shape;
   acquaintance_.bell = std::move(bell).value();
-  if (message.word_address == 0 || self_.cross_memory == nullptr) return {};
   auto board = Segment::attach(std::move(descriptors[board_place]), board_bytes);
   if (!board) return fail(board.failure().status, board.failure().message);
+  board.value().close_fd();
+  acquaintance_.boards.peer = std::move(board).value();
+  if (message.word_address == 0 || self_.cross_memory == nullptr) return {};
   CrossMemoryTerms& terms = acquaintance_.cross_memory;
-  terms.peer_board = std::move(board).value();
-  terms.peer_board.close_fd();
   terms.we_read = try_cross_read(self_.cross_memory->read, terms.process, message.word_address, message.word);
   if (is_dial_) learn_result(message);
   return {};

@@ -6,9 +6,11 @@
 
 #include "transport/base/deadline.h"
 #include "transport/interface/sink.h"
+#include "transport/shm/arena.h"
 #include "transport/shm/bell.h"
-#include "transport/shm/cross_memory_mover.h"
+#include "transport/shm/cross_memory.h"
 #include "transport/shm/local_socket.h"
+#include "transport/shm/offer_board.h"
 #include "transport/shm/ring_layout.h"
 #include "transport/shm/segment.h"
 #include "transport/shm/window.h"
@@ -26,6 +28,8 @@ struct Self {
   WindowPlan windows{};            // for larger messages
   // To read from others and be read; null: neither. With one on both sides, each tries in the introduction.
   std::shared_ptr<const CrossMemory> cross_memory = nullptr;
+  // In which peers may read what lies there; null: none.
+  std::shared_ptr<const Arena> arena = nullptr;
 };
 
 // All that a link needs, once two processes have introduced themselves.
@@ -38,6 +42,7 @@ struct Acquaintance {
   RingShape out_shape;
   RingShape in_shape;
   PeerBell bell;
+  Boards boards;
   CrossMemoryTerms cross_memory;
 };
 

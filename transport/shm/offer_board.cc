@@ -43,7 +43,7 @@ bool PeerOffers::stands(OfferToken token) const noexcept {
 }
 
 bool PeerOffers::take(OfferToken token) noexcept {
-  // release: what was read of the buffer, by the kernel on this core, stays before this.
+  // release: what was read of the buffer, by us or by the kernel on this core, stays before this.
   return end(words_[token.word], token.generation, std::memory_order_release);
 }
 

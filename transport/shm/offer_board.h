@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "transport/shm/segment.h"
+
 // Which offers stand: a page of words that the sender of offers owns and the receiver maps. A receiver that
 // pulls reads the sender's buffer without asking; the word says whether the buffer was still the sender's to
 // give when the last byte had been read.
@@ -38,6 +40,12 @@ struct OfferToken {
 inline constexpr std::uint32_t board_words = 1024;
 // Of the memory that a board takes.
 inline constexpr std::size_t board_bytes = board_words * sizeof(std::uint32_t);
+
+// Of the two processes of a link: of our offers, and of the peer's.
+struct Boards {
+  Segment own;
+  Segment peer;
+};
 
 // The sender's end. Thread-safety: none; the engine's lock.
 class OwnOffers {

@@ -199,10 +199,12 @@ void ShmTransport::admit(Introduction introduction) noexcept {
   };
   try {
     shm::Acquaintance acquaintance = introduction.take_acquaintance();
-    auto mover =
-        std::make_unique<CrossMemoryMover>(std::move(acquaintance.cross_memory), acquaintance.socket.get(),
-                                           acquaintance.end_of_life.get(), pulling_);
-    auto link = std::make_unique<ShmLink>(std::move(acquaintance), *sink_, needy_, windows_);
+    shm::CrossMemoryTerms terms = std::move(acquaintance.cross_memory);
+    shm::Boards boards = std::move(acquaintance.boards);
+    auto link =
+        std::make_unique<ShmLink>(std::move(acquaintance), *sink_, needy_, windows_, self_.arena.get());
+    auto mover = std::make_unique<PullMover>(std::move(terms), std::move(boards), link->arenas(),
+                                             link->socket().get(), link->end_of_life().get(), pulling_);
     link->dialled = dialled;
     link->transport = name();
     link->mover = mover.get();
@@ -247,7 +249,7 @@ std::size_t ShmTransport::use_room() noexcept {
 
 // One for each pass, so that everybody else has his turn between two pieces; those that pull take turns, too.
 std::size_t ShmTransport::pull_a_piece() noexcept {
-  CrossMemoryMover& next = *pulling_.pop_front();
+  PullMover& next = *pulling_.pop_front();
   pulling_.push_back(next);
   next.pull_a_piece();
   return 1;

@@ -9,9 +9,9 @@
 #include "transport/base/unique_fd.h"
 #include "transport/interface/transport.h"
 #include "transport/shm/bell.h"
-#include "transport/shm/cross_memory_mover.h"
 #include "transport/shm/introduction.h"
 #include "transport/shm/local_socket.h"
+#include "transport/shm/pull_mover.h"
 #include "transport/shm/shm_link.h"
 #include "transport/socket/reactor.h"
 
@@ -74,11 +74,11 @@ class ShmTransport final : public Transport {
   // Outlives the links.
   shm::WindowPool windows_;
   std::vector<std::unique_ptr<ShmLink>> links_;
-  ShmLink::NeedyList needy_;                               // links that wait for room, or have ended
-  CrossMemoryMover::PullingList pulling_;                  // those that have something to read
-  std::vector<std::unique_ptr<CrossMemoryMover>> movers_;  // one for each link, in any order
-  Endpoint* last_awaited_ = nullptr;                       // known to be ours
-  std::size_t first_ = 0;                                  // where the next look at all links begins
+  ShmLink::NeedyList needy_;                        // links that wait for room, or have ended
+  PullMover::PullingList pulling_;                  // those that have something to read
+  std::vector<std::unique_ptr<PullMover>> movers_;  // one for each link, in any order
+  Endpoint* last_awaited_ = nullptr;                // known to be ours
+  std::size_t first_ = 0;                           // where the next look at all links begins
   std::size_t pass_ = 0;
 };
 

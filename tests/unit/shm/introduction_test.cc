@@ -223,7 +223,8 @@ class ForgedIntroduction : public testing::Test {
  protected:
   Segment ring_ = Segment::create(ring_bytes({.cells = 64, .payload_bytes = 4096})).value();
   OwnBell bell_ = OwnBell::create().value();
-  std::vector<int> descriptors_{ring_.fd(), bell_.page(), bell_.event()};
+  Segment board_ = Segment::create(board_bytes).value();
+  std::vector<int> descriptors_{ring_.fd(), bell_.page(), bell_.event(), board_.fd()};
   std::string why_;
 };
 
@@ -258,27 +259,17 @@ TEST_F(ForgedIntroduction, ARingThatIsTooShortIsRefused) {
   EXPECT_TRUE(answer_to(message, descriptors_, why_).failed());
 }
 
-TEST_F(ForgedIntroduction, CrossMemoryNeedsABoardOfOffers) {
-  Forged message;
-  message.word_address = 4096;
-  const auto cross_memory = CrossMemory::create();
-  EXPECT_TRUE(answer_to(message, descriptors_, why_, cross_memory).failed());
-  descriptors_.push_back(bell_.event());
-  EXPECT_TRUE(answer_to(message, descriptors_, why_, cross_memory).failed());
-  const Segment board = Segment::create(board_bytes).value();
-  descriptors_.back() = board.fd();
-  EXPECT_TRUE(answer_to(message, descriptors_, why_, cross_memory).ok()) << why_;
-  EXPECT_TRUE(answer_to(message, descriptors_, why_).ok()) << "who does not want it does not look";
-}
-
 TEST_F(ForgedIntroduction, MissingOrWrongDescriptorsAreRefused) {
   const UniqueFd event = base::make_event_fd();
+  const int ring = ring_.fd(), page = bell_.page(), bell = bell_.event(), board = board_.fd();
   for (const auto& descriptors : std::vector<std::vector<int>>{{},
-                                                               {ring_.fd()},
-                                                               {ring_.fd(), bell_.page()},
-                                                               {event.get(), bell_.page(), bell_.event()},
-                                                               {ring_.fd(), event.get(), bell_.event()},
-                                                               {ring_.fd(), bell_.page(), bell_.page()}})
+                                                               {ring},
+                                                               {ring, page},
+                                                               {ring, page, bell},
+                                                               {event.get(), page, bell, board},
+                                                               {ring, event.get(), bell, board},
+                                                               {ring, page, page, board},
+                                                               {ring, page, bell, event.get()}})
     EXPECT_TRUE(answer_to({}, descriptors, why_).failed()) << descriptors.size();
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "transport/protocol/messenger.h"
@@ -21,15 +22,17 @@ using Bytes = std::vector<std::byte>;
 // memory can be made to fail.
 class PullingWorld {
  public:
-  // `cross_memory` of each: null for one that does without.
+  // `cross_memory` of each: null for one that does without. Arenas are made for all of them, or none.
   explicit PullingWorld(std::vector<std::shared_ptr<const CrossMemory>> cross_memory,
-                        std::size_t eager_limit_bytes = 8 << 10) {
+                        std::size_t eager_limit_bytes = 8 << 10, bool with_arenas = false) {
     const auto size = static_cast<std::uint32_t>(cross_memory.size());
     for (std::uint32_t number = 0; number < size; ++number) {
       messengers.push_back(std::make_unique<Messenger>(
           MessengerOptions{.self = number, .peer_count = size, .eager_limit_bytes = eager_limit_bytes}));
-      transports.push_back(std::make_unique<ShmTransport>(
-          reactor, Self{.number = number, .job = {}, .cross_memory = cross_memory[number]}));
+      arenas.push_back(with_arenas ? Arena::create({.least_bytes = 1 << 20}) : nullptr);
+      const Self self{
+          .number = number, .job = {}, .cross_memory = cross_memory[number], .arena = arenas[number]};
+      transports.push_back(std::make_unique<ShmTransport>(reactor, self));
       EXPECT_TRUE(transports.back()->start(*messengers.back()).ok());
     }
     const auto deadline = base::Deadline::after(std::chrono::seconds(60));
@@ -73,7 +76,7 @@ class PullingWorld {
   }
 
   // Null: it is complete.
-  Request* send(std::uint32_t from, std::uint32_t to, std::int64_t tag, const Bytes& data) {
+  Request* send(std::uint32_t from, std::uint32_t to, std::int64_t tag, std::span<const std::byte> data) {
     SendSpec spec{.destination = to, .tag = tag, .data = data.data(), .bytes = data.size()};
     spec.timeout = std::chrono::hours(1);
     return messengers[from]->send(spec).request;
@@ -87,6 +90,7 @@ class PullingWorld {
 
   socket::Reactor reactor;  // outlives the transports
   std::vector<std::unique_ptr<Messenger>> messengers;
+  std::vector<std::shared_ptr<Arena>> arenas;
   std::vector<std::unique_ptr<ShmTransport>> transports;
 };
 

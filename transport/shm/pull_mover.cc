@@ -1,0 +1,190 @@
+#include "transport/shm/pull_mover.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "transport/base/log.h"
+
+namespace parley::transport {
+
+using base::Code;
+using base::Status;
+using shm::CrossRead;
+using shm::OfferToken;
+
+namespace {
+
+// Some 25 us: what others wait for at most between two pieces, and long beside what a call costs.
+constexpr std::size_t piece_bytes = 256 << 10;
+
+// Numbers of processes come again when all others (32 768 or more) were used: no host makes so many sooner.
+constexpr auto soonest_reuse = std::chrono::milliseconds(1);
+
+// Where the sender's buffer is to be read.
+enum class Where : std::uint32_t {
+  process = 0,  // at an address of the sender's
+  arena = 1,    // at an offset of a segment of its arena
+};
+
+// As it travels.
+struct Key {
+  std::uint64_t address_or_offset;
+  OfferToken offer;
+  Where where;
+  std::uint32_t segment;  // of an arena
+};
+static_assert(sizeof(Key) == sizeof(RemoteKey));
+
+// Never 0.
+std::uint64_t handle_of(OfferToken token) noexcept {
+  return (std::uint64_t{token.generation} << 32) | (token.word + 1);
+}
+OfferToken token_of(std::uint64_t handle) noexcept {
+  return {static_cast<std::uint32_t>(handle) - 1, static_cast<std::uint32_t>(handle >> 32)};
+}
+
+}  // namespace
+
+PullMover::PullMover(shm::CrossMemoryTerms terms, shm::Boards boards, shm::ArenaExchange& arenas, int socket,
+                     int end_of_life, PullingList& pulling)
+    : terms_(std::move(terms)),
+      boards_(std::move(boards)),
+      arenas_(arenas),
+      socket_(socket),
+      end_of_life_(end_of_life),
+      pulling_(pulling),
+      own_offers_(boards_.own.data()),
+      peer_offers_(boards_.peer.data()) {}
+
+PullMover::~PullMover() {
+  while (Pull* pull = pulls_.front()) drop(*pull);
+}
+
+std::string PullMover::describe() const {
+  const CrossRead out = terms_.peer_reads, in = terms_.we_read;
+  const std::string arenas = arenas_.describe();
+  if (out == CrossRead::works && in == CrossRead::works) return "cma" + arenas;
+  if (out == CrossRead::works) return "cma one way: we cannot read its memory: " + shm::why_not(in) + arenas;
+  if (in == CrossRead::works) return "cma one way: it cannot read our memory: " + shm::why_not(out) + arenas;
+  return "no cma: " + shm::why_not(std::max(in, out)) + arenas;
+}
+
+std::optional<Exposure> PullMover::expose(base::ConstMemoryRef memory) noexcept {
+  const std::optional<shm::ArenaPlace> place = arenas_.show(memory);
+  if (!place && terms_.peer_reads != CrossRead::works) return std::nullopt;
+  const auto token = own_offers_.open();
+  if (!token) return std::nullopt;
+  Key key{reinterpret_cast<std::uintptr_t>(memory.data), *token, Where::process, 0};
+  if (place) key = {place->offset, *token, Where::arena, place->segment};
+  Exposure exposure;
+  std::memcpy(exposure.key.bytes.data(), &key, sizeof(key));
+  exposure.handle = handle_of(*token);
+  return exposure;
+}
+
+bool PullMover::withdraw(std::uint64_t handle) noexcept {
+  return own_offers_.withdraw(token_of(handle));
+}
+
+void PullMover::note_pulled(std::uint64_t handle) noexcept {
+  own_offers_.note_taken(token_of(handle));
+}
+
+Status PullMover::pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept {
+  Key parsed{};
+  std::memcpy(&parsed, key.bytes.data(), sizeof(parsed));
+  const std::byte* mapped = nullptr;
+  if (parsed.where == Where::arena)
+    mapped = arenas_.look({parsed.segment, parsed.address_or_offset}, into.bytes);
+  const bool may_read = parsed.where == Where::process && terms_.we_read == CrossRead::works;
+  if (!shm::PeerOffers::is_valid(parsed.offer) || (mapped == nullptr && !may_read)) return Code::unreachable;
+  try {
+    pulls_.push_back(*pool_.create(mapped, parsed.address_or_offset, parsed.offer, into, done));
+  } catch (const std::bad_alloc&) {
+    return Code::exhausted;
+  }
+  if (!PullingList::is_linked(*this)) pulling_.push_back(*this);
+  return Code::in_progress;
+}
+
+void PullMover::stop(Completion& done) noexcept {
+  for (Pull* pull = pulls_.front(); pull != nullptr; pull = pulls_.next(*pull))
+    if (pull->done == &done) return drop(*pull);
+}
+
+void PullMover::drop(Pull& pull) noexcept {
+  base::IntrusiveList<Pull, PullTag>::remove(pull);
+  pool_.destroy(&pull);
+  if (pulls_.empty()) PullingList::remove(*this);
+}
+
+void PullMover::pull_a_piece() noexcept {
+  Pull& pull = *pulls_.front();
+  const Status status = read_a_piece(pull);
+  if (status.code() == Code::in_progress) return;
+  Completion* done = pull.done;
+  drop(pull);
+  done->fn(*done, status);  // may begin another pull, or end this link
+}
+
+Status PullMover::read_a_piece(Pull& pull) noexcept {
+  const std::size_t bytes = std::min(pull.into.bytes, piece_bytes);
+  if (pull.mapped != nullptr) {
+    std::memcpy(pull.into.data, pull.mapped, bytes);
+    pull.mapped += bytes;
+  } else if (const Status status = copy_across(pull, bytes); !status.ok()) {
+    return status;
+  }
+  pull.into.data += bytes;
+  pull.into.bytes -= bytes;
+  return pull.into.bytes == 0 ? finish(pull) : Status(Code::in_progress);
+}
+
+Status PullMover::copy_across(Pull& pull, std::size_t bytes) noexcept {
+  if (terms_.we_read != CrossRead::works) return Code::unreachable;
+  const Status got = terms_.own->read(terms_.process, pull.address, {pull.into.data, bytes});
+  if (!got.ok()) return explain(pull, got);
+  pull.address += bytes;
+  return {};
+}
+
+Status PullMover::finish(const Pull& pull) noexcept {
+  if (!peer_offers_.take(pull.offer)) return Code::cancelled;
+  // What we have mapped is the peer's, and whole, even if it has died.
+  if (pull.mapped != nullptr) return {};
+  // Its number may be that of another process by now; but not before its socket and its process have ended,
+  // and if they have not, all that was read was the peer's. Nor a moment after they were there.
+  const auto now = base::Clock::now();
+  if (now - lived_at_ < soonest_reuse) return {};
+  if (!peer_lives()) return Code::peer_died;
+  lived_at_ = now;
+  return {};
+}
+
+// Why a read has failed. A sender that has taken its offer back may have freed the buffer, and one that has
+// died has none; else this pair goes by the link from now on.
+Status PullMover::explain(const Pull& pull, Status failure) noexcept {
+  if (!peer_offers_.stands(pull.offer)) return Code::cancelled;
+  if (failure.native() == ESRCH && !peer_lives()) return Code::peer_died;
+  terms_.we_read = failure.native() == EPERM ? CrossRead::not_allowed : CrossRead::fails;
+  PARLEY_LOG(warn, "shm", "the memory of process ", terms_.process, " cannot be read any more (",
+             std::generic_category().message(failure.native()),
+             "): large messages from it are copied twice from now on");
+  return failure;
+}
+
+bool PullMover::peer_lives() const noexcept {
+  // One that is -1 is left out. There may be messages on the socket, so it is asked for its end alone.
+  std::array<pollfd, 2> ends{{{socket_, POLLRDHUP, 0}, {end_of_life_, POLLIN, 0}}};
+  return ::poll(ends.data(), ends.size(), 0) == 0;
+}
+
+}  // namespace parley::transport

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "transport/base/deadline.h"
+#include "transport/base/intrusive_list.h"
+#include "transport/base/slab_pool.h"
+#include "transport/interface/mover.h"
+#include "transport/shm/arena_exchange.h"
+#include "transport/shm/cross_memory.h"
+#include "transport/shm/offer_board.h"
+
+namespace parley::transport {
+
+struct PullingTag;
+
+// The receiver reads out of the sender's buffer, in one copy and without the sender's help: in its own
+// mapping of the sender's arena, without a system call, or else by a cross-memory copy. See offer_board.h for
+// how an offer is taken back. One for each link; it is there, and says why, for a pair that can do neither,
+// too. Thread-safety: none; the engine's lock.
+class PullMover final : public Mover, public base::ListHook<PullingTag> {
+ public:
+  using PullingList = base::IntrusiveList<PullMover, PullingTag>;
+
+  // `socket` and `end_of_life` (or -1) become readable when the peer ends. They and `arenas` live as long as
+  // this. `pulling`: the list of those that have something to read; this enters and leaves it by itself.
+  PullMover(shm::CrossMemoryTerms terms, shm::Boards boards, shm::ArenaExchange& arenas, int socket,
+            int end_of_life, PullingList& pulling);
+  ~PullMover() override;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "pull"; }
+  [[nodiscard]] std::string describe() const override;
+  std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept override;
+  bool withdraw(std::uint64_t handle) noexcept override;
+  void note_pulled(std::uint64_t handle) noexcept override;
+  base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept override;
+  void stop(Completion& done) noexcept override;
+
+  // The next piece of the oldest pull. REQUIRES: in the list.
+  void pull_a_piece() noexcept;
+
+ private:
+  struct PullTag;
+  struct Pull : base::ListHook<PullTag> {
+    Pull(const std::byte* seen, std::uint64_t at, shm::OfferToken token, base::MemoryRef to,
+         Completion& completion)
+        : mapped(seen), address(at), offer(token), into(to), done(&completion) {}
+    const std::byte* mapped;  // in the peer's arena; null: it is not there
+    std::uint64_t address;    // in the peer's process, then
+    shm::OfferToken offer;
+    base::MemoryRef into;
+    Completion* done;
+  };
+
+  base::Status read_a_piece(Pull& pull) noexcept;
+  base::Status copy_across(Pull& pull, std::size_t bytes) noexcept;
+  base::Status finish(const Pull& pull) noexcept;
+  base::Status explain(const Pull& pull, base::Status failure) noexcept;
+  [[nodiscard]] bool peer_lives() const noexcept;
+  void drop(Pull& pull) noexcept;
+
+  shm::CrossMemoryTerms terms_;
+  const shm::Boards boards_;
+  shm::ArenaExchange& arenas_;
+  const int socket_;
+  const int end_of_life_;
+  PullingList& pulling_;
+  shm::OwnOffers own_offers_;
+  shm::PeerOffers peer_offers_;
+  base::Clock::time_point lived_at_{};  // when the peer was last seen to live
+  base::SlabPool<Pull, 16> pool_;
+  // Oldest first. While there are any, this object is in `pulling_`.
+  base::IntrusiveList<Pull, PullTag> pulls_;
+};
+
+}  // namespace parley::transport
