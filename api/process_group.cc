@@ -1,6 +1,9 @@
 #include <parley/error.h>
 #include <parley/process_group.h>
 
+#include <cstddef>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "api/checks.h"
@@ -162,6 +165,20 @@ RecvStatus ProcessGroup::sendrecv(const Tensor& out, int destination, const Tens
   const RecvStatus status = received.wait();
   sent.wait();
   return status;
+}
+
+Tensor ProcessGroup::shared_tensor(const Shape& shape, DType dtype) {
+  const GroupState& group = require_group(state_);
+  // Any address does to check the shape, before memory is taken.
+  static std::byte somewhere{};
+  const std::size_t bytes = Tensor::from_blob(&somewhere, shape, dtype).bytes();
+  std::shared_ptr<void> memory;
+  try {
+    memory = group.world->allocate_shared(bytes);
+  } catch (const std::bad_alloc&) {
+    memory = nullptr;
+  }
+  return memory == nullptr ? Tensor::empty(shape, dtype) : Tensor::adopt(std::move(memory), shape, dtype);
 }
 
 void ProcessGroup::acknowledge_failures() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "tensor/element.h"
 #include "transport/base/log.h"
@@ -36,6 +37,12 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
     throw ResourceError(base::concat("no memory for a tensor of ", name(dtype), " with shape ",
                                      shape.to_string(), ": ", tensor.bytes(), " bytes"));
   }
+  return tensor;
+}
+
+Tensor Tensor::adopt(std::shared_ptr<void> memory, const Shape& shape, DType dtype) {
+  Tensor tensor = view(memory.get(), shape, dtype, {}, {}, false);
+  tensor.owner_ = std::move(memory);
   return tensor;
 }
 

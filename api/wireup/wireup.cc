@@ -149,8 +149,10 @@ Ways open_ways(World& world, transport::TcpOptions tcp) {
     const transport::shm::Self self{
         .number = tcp.self,
         .job = tcp.credentials.job,
-        .cross_memory = choice.cma ? transport::shm::CrossMemory::create() : nullptr};
+        .cross_memory = choice.cma ? transport::shm::CrossMemory::create() : nullptr,
+        .arena = transport::shm::Arena::create()};
     open_shm(ways, engine, self, !choice.tcp);
+    if (ways.shm != nullptr) world.arena = self.arena;
   }
   if (choice.tcp)
     ways.tcp = &engine.add(std::make_unique<transport::TcpTransport>(engine.reactor(), std::move(tcp)));

@@ -1,9 +1,12 @@
 #include "api/wireup/world.h"
 
+#include <utility>
+
 #include "api/wireup/last_word.h"
 #include "api/wireup/lookout.h"
 #include "api/wireup/rank_claim.h"
 #include "transport/base/log.h"
+#include "transport/shm/arena.h"
 
 namespace parley::wireup {
 namespace {
@@ -29,6 +32,14 @@ std::string World::link_to(int other) const {
     const std::string& obstacles = ladder.obstacles(number);
     return obstacles.empty() ? text : base::concat(text, " (", obstacles, ')');
   });
+}
+
+std::shared_ptr<void> World::allocate_shared(std::size_t bytes) const {
+  if (arena == nullptr) return nullptr;
+  auto memory = arena->allocate(bytes);
+  if (memory) return std::move(memory).value();
+  PARLEY_LOG(info, "shm", "a shared tensor lies in memory of this process alone: ", memory.failure().message);
+  return nullptr;
 }
 
 World::~World() {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +18,10 @@
 #include "transport/engine/engine.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/self_mover.h"
+
+namespace parley::transport::shm {
+class Arena;
+}
 
 namespace parley::wireup {
 
@@ -46,6 +51,10 @@ struct World {
   // (no shm: it is on another host)". Empty while there is no link.
   [[nodiscard]] std::string link_to(int other) const;
 
+  // Memory that the other ranks of this host can map, aligned to 64 bytes; valid as long as it is held,
+  // longer than the world too. Null: there is none. Throws std::bad_alloc.
+  [[nodiscard]] std::shared_ptr<void> allocate_shared(std::size_t bytes) const;
+
   int rank = 0;
   int size = 1;
   int local_rank = 0;                          // among the ranks of this host
@@ -60,6 +69,7 @@ struct World {
   StoreHandle store;  // empty in a world of one that was not given any, and in one that was left
   mutable std::atomic<bool> store_is_silent{false};  // gave no answer in time, see last_word.h
   std::unique_ptr<TcpStoreServer> store_server;
+  std::shared_ptr<transport::shm::Arena> arena;  // null without a shared-memory transport
   // These outlive the engine.
   Ladder ladder;
   // Of the link to oneself, and of a world of threads.

@@ -28,8 +28,7 @@ struct Self {
   WindowPlan windows{};            // for larger messages
   // To read from others and be read; null: neither. With one on both sides, each tries in the introduction.
   std::shared_ptr<const CrossMemory> cross_memory = nullptr;
-  // In which peers may read what lies there; null: none.
-  std::shared_ptr<const Arena> arena = nullptr;
+  std::shared_ptr<Arena> arena = nullptr;  // in which peers may read; null: none
 };
 
 // All that a link needs, once two processes have introduced themselves.

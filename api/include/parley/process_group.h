@@ -89,6 +89,18 @@ class PARLEY_API ProcessGroup {
     return irecv(Tensor(std::span<T>(&value, 1)), source, options);
   }
 
+  // A tensor whose memory the other ranks of this host can read. A large message (beyond PARLEY_EAGER_LIMIT)
+  // from it or a part of it is copied once, by its receiver, without a system call and without this rank's
+  // CPU; it need not be received into such a tensor. In all else it is a tensor that owns its memory, with
+  // indeterminate elements, and where no memory can be shared it is nothing more than that.
+  //
+  // Ownership: of the tensor, its copies and parts. The last of them gives the memory back for later shared
+  // tensors; until then it stays valid, also when the group was destroyed. The system has it back when the
+  // group and all its shared tensors are gone, or the process is. A forked child shares the memory: each sees
+  // what the other writes.
+  // Thread-safety: any thread. Errors: UsageError as for Tensor::empty(); ResourceError.
+  [[nodiscard]] Tensor shared_tensor(const Shape& shape, DType dtype = DType::f32);
+
   // A receive from any source fails once a possible sender has died, and so do later ones, until this call
   // says that the caller knows.
   void acknowledge_failures();

@@ -32,7 +32,7 @@ concept tensor_viewable =
 // owning, with all copies sharing the memory. A Tensor is a handle, like a pointer: a const Tensor may still
 // be written through; a view of const elements is read-only and may be sent, not received into.
 //
-// A view allocates nothing. Owned memory lies on the CPU, aligned to 64 bytes.
+// A view allocates nothing. Owned memory lies on the CPU, aligned to 64 bytes unless it was adopted.
 // Shapes and strides count elements, not bytes; strides are positive or zero.
 //
 // Thread-safety: as a pointer: copies may be used by several threads, elements need the caller's care.
@@ -65,6 +65,9 @@ class PARLEY_API Tensor {
   [[nodiscard]] static Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::f32);
   // 0, 1, 2, ... in row-major order; arange(5) has one dimension. UsageError when the last one does not fit.
   [[nodiscard]] static Tensor arange(const Shape& shape, DType dtype = DType::f32);
+  // Memory of the CPU that somebody else has allocated, row-major and dense; kept alive by the tensor, its
+  // copies and its parts.
+  [[nodiscard]] static Tensor adopt(std::shared_ptr<void> memory, const Shape& shape, DType dtype);
 
   [[nodiscard]] DType dtype() const noexcept { return dtype_; }
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }

@@ -125,6 +125,28 @@ TEST(Rungs, APidNamespaceSharesMemory) {
   run_in_two_pid_namespaces([](ProcessGroup& world) { world.barrier(); }, 0);
 }
 
+TEST(Rungs, APidNamespaceReadsTheArena) {
+  run_in_two_pid_namespaces(
+      [](ProcessGroup& world) {
+        const int other = 1 - world.rank();
+        const Tensor out = world.shared_tensor(100'000), in = Tensor::empty(100'000);
+        const std::string mapped = "another pid namespace; it reads our arena; we read its arena";
+        int is_mapped = 0;
+        for (int i = 0; i < 1000; ++i) {
+          out.fill(world.rank() + 10 * i);
+          world.sendrecv(out, other, in, other);
+          for (const std::int64_t at : {0, 77'777, 99'999})
+            expect_equal(in.select(0, at).item(), other + 10.0 * i, "element " + std::to_string(at));
+          // Once more after both have mapped the other's.
+          const bool was_mapped = is_mapped == 1;
+          is_mapped = world.describe().find(mapped) != std::string::npos ? 1 : 0;
+          if (world.sendrecv(was_mapped ? 1 : 0, other, other) == 1 && was_mapped) return;
+        }
+        throw Unexpected(world.describe());
+      },
+      0);
+}
+
 // No pidfd can be had of it; the end of its socket tells.
 TEST(Rungs, ADeathInAnotherPidNamespaceIsSeen) {
   run_in_two_pid_namespaces(

@@ -3,6 +3,7 @@
 #include <parley/tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -159,6 +160,34 @@ TEST(OwningTensor, CopiesMayBeUsedByManyThreads) {
       }
     });
   for (auto& thread : threads) thread.join();
+}
+
+TEST(OwningTensor, AdoptedMemoryIsKeptByTensorAndParts) {
+  auto memory = std::make_shared<std::vector<float>>(6, 1.5F);
+  const std::weak_ptr<std::vector<float>> watched = memory;
+  std::shared_ptr<void> first(memory, memory->data());
+  Tensor part;
+  {
+    const Tensor tensor = Tensor::adopt(first, {2, 3}, DType::f32);
+    EXPECT_TRUE(tensor.is_owning() && tensor.is_contiguous() && !tensor.is_read_only());
+    EXPECT_EQ(tensor.owner().get(), memory->data());
+    tensor.fill(2);
+    part = tensor.select(0, 1);
+  }
+  EXPECT_EQ((*memory)[5], 2.0F);
+  memory.reset();
+  first.reset();
+  EXPECT_FALSE(watched.expired());
+  EXPECT_EQ(elements<float>(part), (std::vector<float>{2, 2, 2}));
+  part = Tensor();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(OwningTensor, NoMemoryIsAdoptedForNoElementsOnly) {
+  EXPECT_EQ(Tensor::adopt(nullptr, {0, 3}, DType::f32).numel(), 0U);
+  EXPECT_THROW((void)Tensor::adopt(nullptr, {1}, DType::f32), UsageError);
+  const auto memory = std::make_shared<float>();
+  EXPECT_THROW((void)Tensor::adopt(memory, {-1}, DType::f32), UsageError);
 }
 
 }  // namespace
