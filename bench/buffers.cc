@@ -40,11 +40,15 @@ Buffers::Memory Buffers::allocate(std::size_t bytes) {
   return Memory(memory);
 }
 
+std::size_t Buffers::room_for(std::size_t bytes) noexcept {
+  return (std::max(bytes, least_capacity) + word_bytes - 1) / word_bytes * word_bytes;
+}
+
 Buffers::Buffers(std::size_t bytes, int rank, int partner) : Buffers(bytes, rank, partner, nullptr) {}
 
 Buffers::Buffers(std::size_t bytes, int rank, int partner, std::uint8_t* out)
     : bytes_(bytes),
-      capacity_((std::max(bytes, least_capacity) + word_bytes - 1) / word_bytes * word_bytes),
+      capacity_(room_for(bytes)),
       partner_(partner),
       own_out_(out == nullptr ? allocate(capacity_) : nullptr),
       out_(out == nullptr ? own_out_.get() : out),

@@ -15,9 +15,11 @@ class Buffers {
   // `bytes` is the message size. The memory is at least `least_capacity` long, so that a byte stream may
   // carry several small messages in one call.
   static constexpr std::size_t least_capacity = 64 * 1024;
+  // Bytes of memory for messages of that size.
+  [[nodiscard]] static std::size_t room_for(std::size_t bytes) noexcept;
   // `rank` and `partner` choose the pattern that is sent and the one that is expected.
   Buffers(std::size_t bytes, int rank, int partner);
-  // Sends from `out`, memory of the caller's with room for max(bytes, least_capacity), a multiple of 8.
+  // Sends from `out`, memory of the caller's with room_for(bytes).
   Buffers(std::size_t bytes, int rank, int partner, std::uint8_t* out);
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }

@@ -59,6 +59,8 @@ struct Words {
   std::string round_ms;
   bool tls = false;
   bool rewrite = false;
+  bool arena = false;
+  bool no_cma = false;
   bool pin = false;
   bool no_pin = false;
 };
@@ -90,6 +92,9 @@ void define(CLI::App& app, Words& words, Options& options) {
   app.add_flag(
       "--rewrite", words.rewrite,
       "shm, limits: write the senders' buffers anew before each exchange, outside the measured time");
+  app.add_flag("--arena", words.arena,
+               "shm: Parley sends from shared tensors, and is held against all loops");
+  app.add_flag("--no-cma", words.no_cma, "shm: Parley goes without cross-memory copies");
   app.add_flag("--pin", words.pin, "Keep each rank on a core of its own [when there are enough cores]");
   app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
 }
@@ -153,7 +158,7 @@ void understand_what(const CLI::App& app, const Words& words, Options& options) 
     options.ops = {options.op};
     return;
   }
-  for (const char* others : {"--transport", "--tls"}) {
+  for (const char* others : {"--transport", "--tls", "--arena", "--no-cma"}) {
     if (app.count(others) > 0) {
       throw CommandLineError(std::string(others) + ": limits are those of shared memory, without Parley");
     }
@@ -169,8 +174,12 @@ void understand_transport(const CLI::App& app, const Words& words, Options& opti
   }
   const bool is_shared = options.transport == "shm";
   if (words.rewrite && !is_shared) throw CommandLineError("--rewrite belongs to shared memory");
+  if (words.arena && !is_shared) throw CommandLineError("--arena belongs to shared memory");
+  if (words.no_cma && !is_shared) throw CommandLineError("--no-cma belongs to shared memory");
   if (words.tls && is_shared) throw CommandLineError("--tls belongs to tcp");
   options.rewrite = words.rewrite;
+  options.arena = words.arena;
+  options.no_cma = words.no_cma;
   options.tls = words.tls;
   if (options.tls) options.transport += "+tls";
 }

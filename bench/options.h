@@ -19,10 +19,14 @@ class CommandLineError : public std::invalid_argument {
 // The command line.
 struct Options {
   Op op = Op::latency;
-  bool limits = false;       // not the library, but the raw loops over shared memory alone, for all of `ops`
-  std::vector<Op> ops;       // with `limits` as wanted, else `op`
-  bool rewrite = false;      // over shared memory
-  std::optional<int> ranks;  // not given: 2, or the world's size under a launcher
+  bool limits = false;  // not the library, but the raw loops over shared memory alone, for all of `ops`
+  std::vector<Op> ops;  // with `limits` as wanted, else `op`
+  // Over shared memory: senders' buffers written anew; Parley's in its arena; Parley without cross-memory
+  // copies.
+  bool rewrite = false;
+  bool arena = false;
+  bool no_cma = false;
+  std::optional<int> ranks;       // not given: 2, or the world's size under a launcher
   std::string transport = "tcp";  // "tcp+tls" with `tls`, "shm": how the rows call it
   bool tls = false;
   std::vector<std::size_t> sizes;  // with `limits`, empty: the usual ones of each operation

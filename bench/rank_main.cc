@@ -47,10 +47,20 @@ bool measures_shared_memory(const Options& options) {
   return options.transport == "shm";
 }
 
+// The limits need the library only to bring the processes together.
+const char* parley_transports(const Options& options) {
+  if (!measures_shared_memory(options) || options.limits) return "tcp";
+  return options.no_cma ? "shm,^cma" : "shm";
+}
+
 std::string what_of(const Options& options) {
   const char* const what = options.limits ? "limits" : to_string(options.op);
   if (!measures_shared_memory(options)) return what;
-  return what + std::string(options.rewrite ? ", buffers rewritten" : ", buffers kept");
+  std::string text = what;
+  text += options.rewrite ? ", buffers rewritten" : ", buffers kept";
+  if (options.arena) text += ", Parley's in its arena";
+  if (options.no_cma) text += ", without cross-memory copies";
+  return text;
 }
 
 std::string title(const Options& options, int ranks, const std::string& pinning) {
@@ -85,7 +95,7 @@ void rank_main(const Options& options) {
   if (pin) pin_to(core_for(rank, cores));
 
   // The rows say what carried the messages, so it is not left to the environment.
-  ::setenv("PARLEY_TRANSPORTS", measures_shared_memory(options) && !options.limits ? "shm" : "tcp", 1);
+  ::setenv("PARLEY_TRANSPORTS", parley_transports(options), 1);
   std::optional<Report> report;
   if (rank == 0) report.emplace(options);
   ProcessGroup world = init();

@@ -12,7 +12,7 @@ namespace parley::bench {
 namespace {
 
 bool serves(LoopKind kind, Placement placement) noexcept {
-  if (kind == LoopKind::parley) return false;
+  if (is_library(kind)) return false;
   return placement == Placement::arena || placement_of(kind) == Placement::anywhere;
 }
 

@@ -71,6 +71,7 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
       return entrant(CopiedSystem(channel_, buffers, plan, rotating_slots(op, bytes)));
     case LoopKind::cross_memory: return entrant(CrossMemorySystem(channel_, buffers, op, plan));
     case LoopKind::parley:
+    case LoopKind::parley_arena:
     case LoopKind::mapped: break;
   }
   return entrant(MappedSystem(channel_, buffers, op, plan));
@@ -105,7 +106,12 @@ std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
   Buffers own(bytes, group_.rank(), pair_.partner);
   Buffers arena(bytes, group_.rank(), pair_.partner, channel_.out().arena);
   std::vector<Entrant> entrants;
-  if (!options_.limits) entrants.push_back(make_library(op, plan, own));
+  const Tensor shared = options_.arena ? group_.shared_tensor(Buffers::room_for(bytes), DType::u8) : Tensor();
+  std::optional<Buffers> library;
+  if (options_.arena)
+    library.emplace(bytes, group_.rank(), pair_.partner, shared.data_as<std::uint8_t>().data());
+  if (!options_.limits) entrants.push_back(make_library(op, plan, library ? *library : own));
+  if (library) entrants.back().kind = LoopKind::parley_arena;
   for (const LoopKind kind : loops_for(op, bytes, refusal_ == 0)) {
     entrants.push_back(make_entrant(kind, op, plan, own, arena));
     if (idle_ == Idle::spin) continue;
@@ -124,9 +130,8 @@ std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
   LimitFigures figures;
   figures.mode = mode_of(floor.probe_ns);
   for (std::size_t i = 0; i < entrants.size(); ++i) {
-    const bool is_library = entrants[i].kind == LoopKind::parley;
     LoopRow loop{.kind = entrants[i].kind, .row = {}, .idle = entrants[i].idle};
-    const std::string system = (is_library ? "" : "raw ") + name_of(loop);
+    const std::string system = (is_library(loop.kind) ? "" : "raw ") + name_of(loop);
     loop.row = make_row(subject, system, only(series[i], rounds), probe_ns);
     loop.row.rounds_left_out = options_.rounds - loop.row.rounds;
     // With more ranks than cores those of the probe may share one, which says nothing about the machine.

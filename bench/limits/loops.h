@@ -20,8 +20,14 @@ enum class LoopKind {
   copied_rotating,
   cross_memory,
   mapped,
-  parley,  // no raw loop, but the library in the same rounds: never the best, but compared with it
+  // No raw loops, but the library in the same rounds: never the best, but compared with it.
+  parley,
+  parley_arena,  // with buffers in its arena
 };
+
+constexpr bool is_library(LoopKind kind) noexcept {
+  return kind == LoopKind::parley || kind == LoopKind::parley_arena;
+}
 
 // Where a program's buffers must lie for a loop.
 enum class Placement {
@@ -30,7 +36,8 @@ enum class Placement {
 };
 
 constexpr Placement placement_of(LoopKind kind) noexcept {
-  return kind == LoopKind::mapped ? Placement::arena : Placement::anywhere;
+  const bool is_arena = kind == LoopKind::mapped || kind == LoopKind::parley_arena;
+  return is_arena ? Placement::arena : Placement::anywhere;
 }
 
 // "copied-rotating"
@@ -44,6 +51,7 @@ constexpr std::string_view to_string(LoopKind kind) noexcept {
     case LoopKind::cross_memory: return "cross-memory";
     case LoopKind::mapped: return "mapped";
     case LoopKind::parley: return "parley";
+    case LoopKind::parley_arena: return "parley-arena";
   }
   return "";
 }

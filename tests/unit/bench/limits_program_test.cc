@@ -97,6 +97,19 @@ TEST(ParleyBenchSharedMemory, HasTheLibraryBesideTheLoops) {
   expect_sound(file.rows().back(), "rewritten");
 }
 
+TEST(ParleyBenchSharedMemory, HasTheLibraryInItsArenaBesideTheLoops) {
+  const RowFile file;
+  for (const std::string options : {"--arena", "--arena --no-cma --rewrite"}) {
+    ASSERT_EQ(run_bench("bandwidth --transport shm --rounds 1 --round-ms 0.001 --sizes 8,100000 " + options +
+                        " --json " + file.path()),
+              0);
+  }
+  int library = 0;
+  for (const auto& row : file.rows())
+    if (row["system"] == "parley-arena") ++library;
+  EXPECT_EQ(library, 4);
+}
+
 // Each loop then runs twice, for which way of giving the core away is the faster one is not known before.
 TEST(ParleyBenchLimits, PairsShareCores) {
   const RowFile file;

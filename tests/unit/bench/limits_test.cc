@@ -127,6 +127,15 @@ TEST(Limits, TheLibraryIsComparedAndNeverTheBest) {
   EXPECT_EQ(rows[0].row.ratio_to_limit, 0.5);
 }
 
+TEST(Limits, TheLibraryInItsArenaIsComparedWithTheBestOfAll) {
+  std::vector<LoopRow> rows{loop(LoopKind::parley_arena, 1), loop(LoopKind::cell, 2),
+                            loop(LoopKind::mapped, 1.5)};
+  judge(rows);
+  EXPECT_FALSE(rows[0].best_anywhere || rows[0].best_arena);
+  EXPECT_TRUE(rows[2].best_arena);
+  EXPECT_EQ(rows[0].row.ratio_to_limit, 1 / 1.5);
+}
+
 TEST(LimitLines, AVoidRunIsSaidInWords) {
   LimitFigures figures{{loop(LoopKind::cell, 1)}, Mode::near};
   judge(figures.loops);

@@ -97,6 +97,14 @@ TEST(Options, SharedMemoryIsMeasuredForOneOperationBesideTheLoops) {
   EXPECT_FALSE(parsed->sizes.empty());
 }
 
+TEST(Options, ArenaAndCrossMemoryBelongToParleyOverSharedMemory) {
+  const auto parsed = parse({"latency", "--transport", "shm", "--arena", "--no-cma"});
+  ASSERT_TRUE(parsed);
+  EXPECT_TRUE(parsed->arena && parsed->no_cma);
+  const auto plain = parse({"latency", "--transport", "shm"});
+  EXPECT_FALSE(plain->arena || plain->no_cma);
+}
+
 TEST(Options, MistakesAreAnsweredInOneClearLine) {
   const std::string operations = "latency, bandwidth, message-rate or limits";
   const std::vector<std::pair<std::vector<const char*>, std::string>> answers = {
@@ -127,6 +135,9 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"latency", "--rounds", "2.5"}, "--rounds '2.5': write a whole number from 1 to 100000"},
       {{"latency", "--round-ms", "-1"}, "--round-ms '-1': write milliseconds from 0.001 to 10000"},
       {{"latency", "--rewrite"}, "--rewrite belongs to shared memory"},
+      {{"latency", "--arena"}, "--arena belongs to shared memory"},
+      {{"latency", "--no-cma"}, "--no-cma belongs to shared memory"},
+      {{"limits", "--arena"}, "--arena: limits are those of shared memory, without Parley"},
       {{"latency", "--transport", "shm", "--tls"}, "--tls belongs to tcp"},
       {{"latency", "--transport", "shm", "--sizes", "2G"},
        "--sizes: shared memory is measured up to 1G, for each pair shares four times that"},
