@@ -131,6 +131,11 @@ ssize_t readv(int fd, const iovec* parts, int number) {
   static auto* const real = next<decltype(::readv)>("readv");
   return count(counters.receives, real(fd, parts, number));
 }
+ssize_t process_vm_readv(pid_t process, const iovec* local, unsigned long local_count, const iovec* remote,
+                         unsigned long remote_count, unsigned long flags) {
+  static auto* const real = next<decltype(::process_vm_readv)>("process_vm_readv");
+  return count(counters.receives, real(process, local, local_count, remote, remote_count, flags));
+}
 ssize_t write(int fd, const void* data, size_t bytes) {
   static auto* const real = next<decltype(::write)>("write");
   return count(counters.doorbells, real(fd, data, bytes));

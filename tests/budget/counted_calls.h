@@ -9,7 +9,7 @@ namespace parley::testing {
 struct CountedCalls {
   std::uint64_t allocations = 0;  // operator new
   std::uint64_t sends = 0;        // send, sendmsg, writev that moved bytes
-  std::uint64_t receives = 0;     // recv, recvmsg, readv that moved bytes
+  std::uint64_t receives = 0;     // recv, recvmsg, readv, process_vm_readv that moved bytes
   std::uint64_t doorbells = 0;    // write that moved bytes: eventfd
 
   [[nodiscard]] static CountedCalls now() noexcept;

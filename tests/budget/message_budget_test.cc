@@ -131,6 +131,28 @@ TEST(Budget, MediumMessagesAllocateNothing) {
   EXPECT_EQ(code, 0);
 }
 
+// Large ones, which the receiver copies out of memory that it has mapped.
+TEST(Budget, SharedTensorsAskNothingOfTheKernel) {
+  constexpr std::size_t bytes = 96 * 1024;
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        const Tensor out = world.shared_tensor(bytes, DType::u8), in = world.shared_tensor(bytes, DType::u8);
+        out.fill(rank);
+        const int other = 1 - rank;
+        const CountedCalls cost = cost_of([&] {
+          Work send = world.isend(out, other);
+          world.recv(in, other);
+          send.wait();
+        });
+        expect_equal(cost.sends, std::uint64_t{0}, "system calls that send");
+        expect_equal(cost.receives, std::uint64_t{0}, "system calls that receive");
+      },
+      {.timeout = std::chrono::seconds(300), .environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
 TEST(Budget, AWindowOfSendsLeavesInFewSystemCalls) {
   constexpr std::size_t window = 64;
   const int code = run_ranks(
