@@ -89,10 +89,11 @@ class PARLEY_API ProcessGroup {
     return irecv(Tensor(std::span<T>(&value, 1)), source, options);
   }
 
-  // A tensor whose memory the other ranks of this host can read. A large message (beyond PARLEY_EAGER_LIMIT)
-  // from it or a part of it is copied once, by its receiver, without a system call and without this rank's
-  // CPU; it need not be received into such a tensor. In all else it is a tensor that owns its memory, with
-  // indeterminate elements, and where no memory can be shared it is nothing more than that.
+  // A tensor whose memory the other ranks of this host can read. A message of more than 8 KiB from it or a
+  // part of it is copied once, by its receiver, without a system call and without this rank's CPU; up to
+  // PARLEY_EAGER_LIMIT only if the receiver waits for it. It may be received into any tensor. In all else
+  // this is a tensor that owns its memory, with indeterminate elements, and where no memory can be shared it
+  // is nothing more than that.
   //
   // Ownership: of the tensor, its copies and parts. The last of them gives the memory back for later shared
   // tensors; until then it stays valid, also when the group was destroyed. The system has it back when the
