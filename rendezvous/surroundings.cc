@@ -16,7 +16,7 @@ std::optional<std::string> maker_of_socket(int fd) {
   ucred maker{};
   socklen_t size = sizeof(maker);
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &maker, &size) != 0 || maker.pid <= 0) return std::nullopt;
-  return base::concat(maker.pid, "/", base::process_start(maker.pid));
+  return base::concat(maker.pid, "/", base::look_at_process(maker.pid).start);
 }
 
 }  // namespace

@@ -105,7 +105,8 @@ struct Lookout::Desk {
   void work() noexcept;
   std::vector<Fate> look(const std::optional<std::vector<int>>& asked) noexcept;
   std::vector<Fate> find_fates(const std::vector<int>& gone);
-  Fate inquire(Store& open_store, int rank, base::Deadline deadline) const;
+  Fate inquire(Store& open_store, int rank, base::Deadline deadline);
+  [[nodiscard]] bool has_died(int rank) const;
 };
 
 void Lookout::Desk::work() noexcept {
@@ -135,7 +136,15 @@ std::vector<Fate> Lookout::Desk::look(const std::optional<std::vector<int>>& ask
   return gone.empty() && !asked ? std::vector<Fate>() : find_fates(gone);
 } catch (const std::exception& error) {
   PARLEY_LOG(debug, "init", "it is not known what became of some ranks: ", error.what());
-  return {};
+  // A rank 0 that serves the store leaves after its clients. If both are gone, it has died.
+  if (!asked || !has_died(0)) return {};
+  return {{0, Code::peer_died, 0}};
+}
+
+// Whether it is seen that this rank's process has ended.
+bool Lookout::Desk::has_died(int rank) const {
+  return std::any_of(neighbours.begin(), neighbours.end(),
+                     [rank](const Member& one) { return one.rank == rank && has_ended(one.card); });
 }
 
 // Of these ranks, which are no more, and of all whose deaths are known.
@@ -150,16 +159,18 @@ std::vector<Fate> Lookout::Desk::find_fates(const std::vector<int>& gone) {
     const auto is_it = [rank](const Fate& fate) { return fate.rank == rank; };
     if (std::none_of(found.begin(), found.end(), is_it))
       found.push_back(inquire(*open_store, rank, deadline));
-    is_settled[static_cast<std::size_t>(rank)] = true;
   }
   return found;
 }
 
-// What became of a rank that is no more and not on the list; if it died, it is now.
-Fate Lookout::Desk::inquire(Store& open_store, int rank, base::Deadline deadline) const {
+// What became of a rank that is no more and not on the list. If it died, it is now; but what only does not
+// answer our dial may answer others.
+Fate Lookout::Desk::inquire(Store& open_store, int rank, base::Deadline deadline) {
   // A process leaves its word before it ends.
+  const bool is_seen_dead = has_died(rank);
   const auto word = read_last_word(open_store, last_words, rank, deadline);
-  if (!word) note_death(open_store, last_words, {rank, rank}, deadline);
+  if (!word && is_seen_dead) note_death(open_store, last_words, {rank, rank}, deadline);
+  if (word || is_seen_dead) is_settled[static_cast<std::size_t>(rank)] = true;
   const bool is_in_good_order = word && !word->culprit;
   const int culprit = word ? word->culprit.value_or(rank) : rank;
   return {rank, is_in_good_order ? Code::peer_left : Code::peer_died, culprit};
@@ -168,6 +179,7 @@ Fate Lookout::Desk::inquire(Store& open_store, int rank, base::Deadline deadline
 Lookout::Lookout(World& world)
     : rank_(world.rank),
       period_(look_period + world.size * period_per_rank),
+      sees_rank_0_(is_in_sight(world.cards.front(), world.cards[static_cast<std::size_t>(world.rank)])),
       others_(other_places(world)),
       desk_(std::make_shared<Desk>()) {
   desk_->store = world.store.get();
@@ -237,9 +249,9 @@ bool Lookout::ask(const Messenger& messenger) {
   return true;
 }
 
-// Links to a rank of each other place, and to rank 0.
+// Links to a rank of each other place, and to a rank 0 that is not of ours.
 void Lookout::keep_in_touch(Messenger& messenger) const noexcept {
-  if (is_unmet(messenger, 0)) messenger.await_peer(0);
+  if (!sees_rank_0_ && is_unmet(messenger, 0)) messenger.await_peer(0);
   for (const Place& place : others_) {
     const bool has_link = std::any_of(place.begin(), place.end(), [&](int rank) {
       return messenger.peer(static_cast<std::uint32_t>(rank)).state == PeerState::up;

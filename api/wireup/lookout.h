@@ -19,9 +19,9 @@ struct World;
 // store, or it has died, and that is added to the list of deaths there. While a receive or probe from any
 // source waits, a rank
 //   - reads that list;
-//   - links to one rank of each other place, which is how the loss of a whole host is noticed, and to rank 0,
-//     which may serve the store.
-// Where the store does not answer nothing is known, and nothing ends.
+//   - links to one rank of each other place, which is how the loss of a whole host is noticed, and, unless it
+//     sees it, to rank 0, which may serve the store.
+// Where the store does not answer nothing is known but that a rank 0 in sight has died with it.
 //
 // Invariants: (1) the thread touches neither the world nor the engine, only what it shares with this object;
 // so it may outlive both, if the store is slow; (2) what it found reaches the engine through search() alone;
@@ -34,8 +34,8 @@ class Lookout {
   Lookout(const Lookout&) = delete;
   Lookout& operator=(const Lookout&) = delete;
 
-  // From here on nothing is looked for; returns when the store is not used any more, after a second at most.
-  // Idempotent. Thread-safety: safe.
+  // From here on nothing is looked for. Returns after a second at most; the store is not used any more then,
+  // unless it is slow. Idempotent. Thread-safety: safe.
   void stop() noexcept;
 
  private:
@@ -48,6 +48,7 @@ class Lookout {
 
   const int rank_;
   const std::chrono::nanoseconds period_;  // of searches
+  const bool sees_rank_0_;                 // or is it
   const std::vector<Place> others_;        // all places but our own, or as many as are looked after
   const std::shared_ptr<Desk> desk_;
   std::thread thread_;                                   // under the desk's mutex

@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <csignal>
+#include <array>
+#include <random>
 #include <string>
 
 #include "transport/base/host.h"
@@ -14,10 +14,16 @@ namespace parley::wireup {
 namespace {
 
 // Where our process numbers mean something: a process of another container may have the same number, or none
-// that we can see, on the same host.
+// that we can see, on the same host. Where /proc is that of another namespace or is not there, nobody is
+// seen.
 std::string own_pid_namespace() {
+  std::array<char, 32> self{};
   struct stat pids {};
-  return stat("/proc/self/ns/pid", &pids) == 0 ? std::to_string(pids.st_ino) : "unknown";
+  const bool is_ours =
+      readlink("/proc/self", self.data(), self.size() - 1) > 0 && std::to_string(getpid()) == self.data();
+  if (is_ours && stat("/proc/self/ns/pid", &pids) == 0) return std::to_string(pids.st_ino);
+  static const auto nowhere = std::random_device{}();
+  return base::concat("unseen-", nowhere, '-', getpid());
 }
 
 }  // namespace
@@ -29,7 +35,7 @@ rendezvous::AddressCard own_card() {
   card.pid = getpid();
   card.cores = base::usable_cores();
   card.quotas = base::cpu_quotas();
-  card.start = base::process_start(card.pid);
+  card.start = base::look_at_process(card.pid).start;
   card.pid_namespace = own_pid_namespace();
   return card;
 }
@@ -43,12 +49,10 @@ bool is_in_sight(const rendezvous::AddressCard& a, const rendezvous::AddressCard
 }
 
 bool has_ended(const rendezvous::AddressCard& card) {
-  const std::string start = base::process_start(card.pid);
-  if (start == card.start) return false;
-  // Nothing can be read of a dead process for which nobody has waited, either.
-  const bool can_be_read = access(base::concat("/proc/", card.pid, "/stat").c_str(), R_OK) == 0;
-  if (!start.empty() || can_be_read) return true;
-  return kill(static_cast<pid_t>(card.pid), 0) != 0 && errno == ESRCH;  // else /proc hides it from us
+  using State = base::ProcessSight::State;
+  const base::ProcessSight sight = base::look_at_process(card.pid);
+  const bool is_another = sight.state == State::there && sight.start != card.start;
+  return sight.state == State::ended || is_another;
 }
 
 bool is_dead(const rendezvous::AddressCard& card) {

@@ -105,11 +105,12 @@ std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
       make_plan(op, bytes, options_.round_ms * 1000, idle_ == Idle::spin ? shared_cache : shared_core);
   Buffers own(bytes, group_.rank(), pair_.partner);
   Buffers arena(bytes, group_.rank(), pair_.partner, channel_.out().arena);
-  std::vector<Entrant> entrants;
   const Tensor shared = options_.arena ? group_.shared_tensor(Buffers::room_for(bytes), DType::u8) : Tensor();
   std::optional<Buffers> library;
   if (options_.arena)
     library.emplace(bytes, group_.rank(), pair_.partner, shared.data_as<std::uint8_t>().data());
+  // Their operations end before the buffers do, also when a partner has died.
+  std::vector<Entrant> entrants;
   if (!options_.limits) entrants.push_back(make_library(op, plan, library ? *library : own));
   if (library) entrants.back().kind = LoopKind::parley_arena;
   for (const LoopKind kind : loops_for(op, bytes, refusal_ == 0)) {

@@ -1,13 +1,18 @@
 #include "transport/base/host.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <fstream>
-#include <iterator>
 #include <sstream>
+#include <string_view>
+
+#include "transport/base/unique_fd.h"
 
 namespace parley::base {
 
@@ -25,17 +30,30 @@ std::string host_id() {
   return boot;
 }
 
-std::string process_start(std::int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const std::size_t name_end = text.rfind(')');  // the command's name may hold anything
-  if (name_end == std::string::npos) return {};
-  std::istringstream words(text.substr(name_end + 1));
-  std::string state, word;
+ProcessSight look_at_process(std::int64_t pid) {
+  using State = ProcessSight::State;
+  const UniqueFd file(open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 1024> text{};
+  const ssize_t bytes = file ? read(file.get(), text.data(), text.size()) : -1;
+  if (bytes < 0) {
+    // /proc may hide what is there; a process that ended after open() is ESRCH.
+    const bool is_absent = errno == ENOENT || errno == ESRCH;
+    const bool has_ended = is_absent && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+    return {has_ended ? State::ended : State::unknown, {}};
+  }
+  const std::string_view all(text.data(), static_cast<std::size_t>(bytes));
+  const std::size_t name_end = all.rfind(')');  // the command's name may hold anything
+  if (name_end == std::string_view::npos) return {};
+  std::istringstream words{std::string(all.substr(name_end + 1))};
+  std::string state, threads, start, word;
   words >> state;
-  if (state == "Z" || state == "X") return {};  // dead, and not yet waited for
-  for (int i = 1; i < 20; ++i) words >> word;   // the 20th word behind the name
-  return word;
+  for (int i = 1; i < 17; ++i) words >> word;
+  words >> threads >> word >> start;
+  if (start.empty()) return {};
+  // Dead, and not yet waited for; or only its first thread has ended.
+  const bool is_dead = state == "X" || (state == "Z" && (threads == "0" || threads == "1"));
+  if (is_dead) return {State::ended, {}};
+  return {State::there, start};
 }
 
 std::vector<std::uint16_t> usable_cores() {

@@ -13,9 +13,19 @@ std::string host_name();
 // is involved, for containers share names.
 std::string host_id();
 
-// When a process of this host began, in clock ticks since the boot: with its number, a name that is not used
-// again. Empty when there is none of that number, or it has died and nobody has waited for it.
-std::string process_start(std::int64_t pid);
+// What can be seen of a process of our PID namespace.
+struct ProcessSight {
+  enum class State : std::uint8_t {
+    unknown,  // hidden from us, or we have no descriptor to look with: it may be there
+    there,
+    ended,  // there is none of that number, or it has died and nobody has waited for it
+  };
+  State state = State::unknown;
+  // While it is there: when it began, in clock ticks since the boot. With its number, a name that is not used
+  // again.
+  std::string start;
+};
+ProcessSight look_at_process(std::int64_t pid);
 
 // The cores this process may run on (its affinity mask), ascending; at least one.
 std::vector<std::uint16_t> usable_cores();

@@ -241,7 +241,10 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
     return complete(*request, {});
   }
   (void)end_move(*request);  // by the link, then
-  if (request->tendered_units != 0) end_tender(*request);
+  if (request->tendered_units != 0) {
+    end_tender(*request);
+    note_unpulled(peer);
+  }
   request->state = RequestState::streaming;
   request->remote_id = receive_id;
   request->granted_bytes = std::min<std::size_t>(header.message_bytes, request->message_bytes);
@@ -277,8 +280,13 @@ void Messenger::piece_landed(Request& request, std::size_t bytes) noexcept {
 
 void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
   Unexpected* offer = peer.offers.find(header.id);
-  // Granted meanwhile, or about to be: the sender answers the grant with `revoked`.
-  if (offer == nullptr) return;
+  if (offer == nullptr) {
+    // Matched meanwhile. The sender answers a grant with `revoked`; a pull ends here.
+    Request* request = receive_of(peer, header.id);
+    if (request == nullptr || request->mover == nullptr) return;
+    (void)end_move(*request);
+    return wait_again(*request);
+  }
   if (offer->held) return unlist_offer(*offer);  // its handle finds it so
   matcher_.take(*offer);
   dispose(*offer);

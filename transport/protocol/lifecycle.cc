@@ -90,7 +90,7 @@ Request* Messenger::new_receive(const ReceiveSpec& spec) noexcept {
 }
 
 void Messenger::complete(Request& request, Status status) noexcept {
-  if (request.mover != nullptr) (void)end_move(request);
+  if (request.mover != nullptr && !end_move(request)) request.ending = status = {};
   if (request.tendered_units != 0) end_tender(request);
   request.status = request.ending.failed() ? request.ending : status;
   request.state = RequestState::done;

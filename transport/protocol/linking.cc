@@ -123,7 +123,10 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
   if (endpoint.mover != nullptr) {
     peer.mover = endpoint.mover;
     // The answer to a grant that crossed a fill: nothing rare, so it allocates nothing then.
-    if (note(peer.revoked_ids, 0)) peer.revoked_ids.clear();
+    try {
+      peer.revoked_ids.reserve(4);
+    } catch (const std::bad_alloc&) {  // then, perhaps
+    }
   }
   endpoint.user = &peer;
   peer.owes_abort = false;

@@ -82,6 +82,7 @@ void Messenger::end() noexcept {
 }
 
 void Messenger::leave(std::optional<std::uint32_t> culprit) noexcept {
+  fill_tenders();  // nothing follows a goodbye
   leaving_ = Leaving{culprit};
   for (auto& peer : peers_) {
     if (peer->goodbye_wanted || peer->endpoint == nullptr || peer->number == options_.self) continue;

@@ -76,8 +76,8 @@ struct AbortRecord {
 // Invariants: (1) a request is in exactly one of {an outbox, `streams`, `tendered_`, the matcher, none};
 // (2) messages to one peer enter its link in the order of the send calls; (3) a buffer is touched only in the
 // states that RequestState names; (4) no link is ever left unread.
-// Thread-safety: none; the engine's lock. Cost: an eager message makes no allocation and at most one
-// try_send().
+// Thread-safety: none; the engine's lock. Cost: an eager message makes no allocation and one
+// try_send(), two if it is tendered in vain.
 class Messenger final : public PacketSink {
  public:
   explicit Messenger(const MessengerOptions& options);
@@ -262,6 +262,7 @@ class Messenger final : public PacketSink {
   // tender.cc
   bool wants_tender(Peer& peer, Request& request) noexcept;
   void begin_tender(Peer& peer, Request& request) noexcept;
+  void note_unpulled(Peer& peer) noexcept;
   static void end_tender(Request& request) noexcept;
   std::size_t look_after_tenders() noexcept;
   void fill(Request& request) noexcept;

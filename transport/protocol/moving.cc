@@ -24,7 +24,7 @@ std::optional<Exposure> Messenger::expose(const Peer& peer, Request& request) no
 
 // The peer has told that it has pulled the message.
 void Messenger::note_pulled(Request& request) noexcept {
-  request.peer->tenders.news_at = burst_;
+  request.peer->tenders.pulled_at = burst_;
   request.peer->tenders.skip_next = TenderHabits::least_skip;
   if (Mover* mover = std::exchange(request.mover, nullptr); mover != nullptr)
     mover->note_pulled(std::exchange(request.exposure, 0));

@@ -201,8 +201,10 @@ bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
 // Sends the message or its offer. True: taken, and the request has its next state.
 bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) noexcept {
   std::optional<Exposure> exposure;
-  const bool tender = request.errand == Errand::eager && wants_tender(peer, request) &&
-                      (exposure = expose(peer, request)).has_value();
+  // A key without a handle cannot be withdrawn.
+  if (request.errand == Errand::eager && wants_tender(peer, request)) exposure = expose(peer, request);
+  if (exposure && exposure->handle == 0) exposure.reset();
+  const bool tender = exposure.has_value();
   const bool eager = request.errand == Errand::eager && !tender;
   PacketHeader header{.kind = eager ? PacketKind::eager : PacketKind::offer, .type_code = request.type_code};
   header.context = request.envelope.context;

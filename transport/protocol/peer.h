@@ -61,8 +61,9 @@ struct Pulse {
 
 // How soon a peer takes what is tendered to it, see tender.cc.
 struct TenderHabits {
-  std::uint64_t news_at = 0;  // the look at which one was pulled or filled last
-  std::uint32_t skip = 0;     // so many messages leave as eager before the next is tendered
+  std::uint64_t pulled_at = 0;    // the look at which something was pulled last
+  std::uint64_t unpulled_at = 0;  // ... and at which something was not
+  std::uint32_t skip = 0;         // so many messages leave as eager before the next is tendered
   std::uint32_t skip_next = least_skip;
 
   static constexpr std::uint32_t least_skip = 4;

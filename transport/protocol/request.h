@@ -24,7 +24,8 @@ inline constexpr std::uint8_t untyped = 0;
 
 enum class RequestKind : std::uint8_t { send, receive };
 
-// Where an operation stands. The buffer may be touched in `leaving`, `streaming` and `moving` only.
+// Where an operation stands. The buffer may be touched in `leaving`, `streaming` and `moving` only; in
+// `offered` the peer may read it, as long as its mover has not withdrawn the key.
 enum class RequestState : std::uint8_t {
   queued,     // send: in its peer's outbox, the link had no room
   leaving,    // send: the link reads the buffer; the message is complete once it has

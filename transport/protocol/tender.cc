@@ -26,9 +26,11 @@ using base::Status;
 using Urgency = Endpoint::Urgency;
 
 namespace {
-// Looks at the network without any news of a pull, each some 50 ns over shared memory: several times as long
-// as a receiver that waits needs for the largest eager message.
+// Looks at the network without any news of a pull: several times as long as a receiver that waits needs for
+// the largest eager message.
 constexpr std::uint64_t patience_looks = 2048;
+// A peer that pulls other messages is given more time, but not for ever.
+constexpr std::uint64_t most_patience_looks = 8 * patience_looks;
 // In a stream of smaller ones the time between two messages counts, and the link is better at that.
 constexpr std::size_t streamed_bytes = 48 << 10;
 }  // namespace
@@ -53,6 +55,17 @@ void Messenger::begin_tender(Peer& peer, Request& request) noexcept {
   tendered_.push_back(request);
 }
 
+// The peer has not pulled what was tendered: it is busy with something else and will be for a while, or it
+// cannot. What happens in one go counts once.
+void Messenger::note_unpulled(Peer& peer) noexcept {
+  TenderHabits& habits = peer.tenders;
+  const bool is_news = habits.unpulled_at == 0 || burst_ - habits.unpulled_at > patience_looks;
+  habits.unpulled_at = burst_;
+  if (!is_news) return;
+  habits.skip = habits.skip_next;
+  habits.skip_next = std::min(2 * habits.skip_next, TenderHabits::most_skip);
+}
+
 // It will not be filled, or has been taken out of tendered_ for that.
 void Messenger::end_tender(Request& request) noexcept {
   using Stream = base::IntrusiveList<Request, StreamTag>;
@@ -64,8 +77,8 @@ void Messenger::end_tender(Request& request) noexcept {
 std::size_t Messenger::look_after_tenders() noexcept {
   Request* request = tendered_.pop_front();
   if (request == nullptr) return 0;
-  const std::uint64_t news_at = std::max(request->tendered_at, request->peer->tenders.news_at);
-  if (burst_ - news_at < patience_looks) {
+  const std::uint64_t news_at = std::max(request->tendered_at, request->peer->tenders.pulled_at);
+  if (burst_ - news_at < patience_looks && burst_ - request->tendered_at < most_patience_looks) {
     tendered_.push_back(*request);
     return 0;
   }
@@ -83,11 +96,7 @@ std::size_t Messenger::fill_tenders() noexcept {
 void Messenger::fill(Request& request) noexcept {
   Peer& peer = *request.peer;
   if (!end_move(request)) return complete(request, {});  // the peer has it
-  // Who has let it wait is busy with something else, and will be for a while.
-  TenderHabits& habits = peer.tenders;
-  habits.news_at = burst_;
-  habits.skip = habits.skip_next;
-  habits.skip_next = std::min(2 * habits.skip_next, TenderHabits::most_skip);
+  note_unpulled(peer);
   request.state = RequestState::queued;
   const bool in_turn = peer.endpoint != nullptr && !peer.blocked && peer.outbox.empty();
   request.errand = Errand::fill;

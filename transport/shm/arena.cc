@@ -6,6 +6,10 @@
 #include "transport/base/log.h"
 
 namespace parley::transport::shm {
+namespace {
+// Memory that is taken in advance may be what a control group has no more of, and then the kernel kills.
+constexpr std::size_t most_growth = 256 << 20;
+}  // namespace
 
 using base::Code;
 
@@ -37,7 +41,8 @@ base::Result<std::shared_ptr<std::byte>> Arena::allocate(std::size_t bytes) {
 
 // As large as the plan wants it; where memory is short, as large as it must be.
 base::Result<Segment> Arena::make_segment(std::size_t bytes) const {
-  const std::size_t planned = std::max(plan_.least_bytes, total_bytes_ / plan_.growth_divisor);
+  const std::size_t growth = std::min(most_growth, total_bytes_ / plan_.growth_divisor);
+  const std::size_t planned = std::max(plan_.least_bytes, growth);
   if (bytes < planned) {
     auto made = Segment::create(planned);
     if (made) return made;

@@ -6,10 +6,10 @@ namespace {
 using Word = std::atomic<std::uint32_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == sizeof(std::uint32_t));
 
-bool end(Word& word, std::uint32_t generation, std::memory_order order) noexcept {
+bool end(Word& word, std::uint32_t generation, std::memory_order order,
+         std::memory_order order_of_failure) noexcept {
   std::uint32_t expected = generation - 1;
-  // relaxed on failure: nothing is read because of it.
-  return word.compare_exchange_strong(expected, generation, order, std::memory_order_relaxed);
+  return word.compare_exchange_strong(expected, generation, order, order_of_failure);
 }
 
 }  // namespace
@@ -26,8 +26,9 @@ std::optional<OfferToken> OwnOffers::open() noexcept {
 
 bool OwnOffers::withdraw(OfferToken token) noexcept {
   note_taken(token);
-  // acquire: what the caller writes to its buffer from now on stays behind this.
-  return end(words_[token.word], token.generation, std::memory_order_acquire);
+  // acquire, either way: what the caller writes to its buffer from now on stays behind this, and behind the
+  // receiver's last look at it.
+  return end(words_[token.word], token.generation, std::memory_order_acquire, std::memory_order_acquire);
 }
 
 void OwnOffers::note_taken(OfferToken token) noexcept {
@@ -44,7 +45,8 @@ bool PeerOffers::stands(OfferToken token) const noexcept {
 
 bool PeerOffers::take(OfferToken token) noexcept {
   // release: what was read of the buffer, by us or by the kernel on this core, stays before this.
-  return end(words_[token.word], token.generation, std::memory_order_release);
+  // relaxed on failure: what was read is void.
+  return end(words_[token.word], token.generation, std::memory_order_release, std::memory_order_relaxed);
 }
 
 }  // namespace parley::transport::shm

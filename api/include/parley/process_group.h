@@ -89,9 +89,10 @@ class PARLEY_API ProcessGroup {
     return irecv(Tensor(std::span<T>(&value, 1)), source, options);
   }
 
-  // A tensor whose memory the other ranks of this host can read. A message of more than 8 KiB from it or a
-  // part of it is copied once, by its receiver, without a system call and without this rank's CPU; up to
-  // PARLEY_EAGER_LIMIT only if the receiver waits for it. It may be received into any tensor. In all else
+  // A tensor whose memory the other ranks of this host can read. A message of more than PARLEY_EAGER_LIMIT
+  // from it or a part of it is copied once, by its receiver, without a system call and without this rank's
+  // CPU; one of more than 8 KiB mostly so, if the receiver waits for it. The first to a peer may go another
+  // way, and all do to one that cannot map the memory. It may be received into any tensor. In all else
   // this is a tensor that owns its memory, with indeterminate elements, and where no memory can be shared it
   // is nothing more than that.
   //

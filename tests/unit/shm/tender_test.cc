@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/shm/pulling_world.h"
 
@@ -155,6 +156,9 @@ TEST_F(Tender, WhatCannotBeReadComesByTheLink) {
   world_.finish(*send);
   EXPECT_EQ(in, out);
   EXPECT_EQ(reads.count, 1);
+  Request* next = world_.send(0, 1, 7, out);
+  EXPECT_TRUE(next == nullptr || next->state != RequestState::offered) << "the sender has learnt from it";
+  world_.finish(world_.receive(1, 0, 7, in));
   expect_no_credit_lost();
 }
 
@@ -173,6 +177,51 @@ TEST_F(Tender, WhoIsNotWaitedForIsLeftAloneForAWhile) {
     world_.finish(receive);
   }
   EXPECT_GT(reads.count, 0);
+  EXPECT_EQ(in, out);
+}
+
+// What the peer pulls meanwhile is no excuse for ever.
+TEST_F(Tender, LeavesThoughThePeerPullsOtherMessages) {
+  const Bytes out = content(medium), other = content(200'000, 2);
+  Bytes in(other.size());
+  Request* send = world_.send(0, 1, 7, out);
+  for (int message = 0; message < 10'000 && send->state != RequestState::done; ++message) {
+    Request& receive = world_.receive(1, 0, 8, in);
+    Request* pulled = world_.send(0, 1, 8, other);
+    world_.finish(receive);
+    world_.finish(*pulled);
+  }
+  EXPECT_EQ(send->state, RequestState::done);
+}
+
+TEST_F(Tender, ManyThatNobodyPullsLeaveTogether) {
+  const Bytes out = content(60'000);
+  std::vector<Request*> sends;
+  for (int i = 0; i < 50; ++i) sends.push_back(world_.send(0, 1, 7, out));
+  int looks = 0;
+  for (Request* send : sends)
+    for (; send != nullptr && send->state != RequestState::done; ++looks) {
+      ASSERT_LT(looks, 20'000);
+      world_.step(0);
+      if (looks > 5'000) world_.step(1);  // the ring is full
+    }
+  Bytes in(out.size());
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    world_.finish(world_.receive(1, 0, 7, in));
+    EXPECT_EQ(in, out);
+  }
+  expect_no_credit_lost();
+}
+
+TEST_F(Tender, IsFilledBeforeAGoodbye) {
+  const Bytes out = content(medium);
+  Bytes in(medium);
+  world_.send(0, 1, 7, out);
+  world_.messengers[0]->leave(std::nullopt);
+  world_.run_until([&] { return world_.messengers[1]->peer(0).state == PeerState::left; });
+  Request& receive = world_.receive(1, 0, 7, in);
+  EXPECT_EQ(receive.state, RequestState::done);
+  EXPECT_TRUE(receive.status.ok());
   EXPECT_EQ(in, out);
 }
 
