@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/ranks.h"
 
 namespace parley::testing {
@@ -115,13 +117,17 @@ void help_by_a_function(ProcessGroup& world, int first, bool slow) {
   int start = 0;
   const int answer = 10;
   Work sent;
+  std::atomic<bool> has_run{false};
   Work received = world.irecv(start, starts);
   received.then([&](const std::exception_ptr&) {
     if (slow) std::this_thread::sleep_for(14s);
     sent = world.isend(answer, helped, {.tag = 1});
+    has_run = true;
   });
   if (slow) std::this_thread::sleep_for(1s);  // so that the background thread calls it
   expect_equal(world.recv<int>(helped, {.tag = 2}), 11, "value");
+  // The answer may come before isend() has returned over there.
+  await([&] { return has_run.load(); }, "the end of the function");
   sent.wait();
 }
 
