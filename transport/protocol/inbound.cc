@@ -162,15 +162,20 @@ void Messenger::owe(Peer& peer, std::size_t payload_bytes) noexcept {
   if (peer.owed_units >= credit_return_units && may_send) send_controls(peer);
 }
 
+// Whether an eager message or a fill may come in; if not, `adoptable` goes back.
+bool Messenger::admit_whole(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+                            std::byte* adoptable) noexcept {
+  const bool is_whole = payload.size() == header.message_bytes;
+  if (!is_whole) violate(peer, "an eager message or a fill that is not whole");
+  if (is_whole && hold_window(peer, payload.size())) return true;
+  if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
+  return false;
+}
+
 // A whole eager message. `adoptable`: its payload is this pool buffer, which goes to the message or back.
 void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                              std::byte* adoptable) noexcept {
-  const bool is_whole = payload.size() == header.message_bytes;
-  if (!is_whole) violate(peer, "an eager message that is not whole");
-  if (!is_whole || !hold_window(peer, payload.size())) {
-    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
-    return;
-  }
+  if (!admit_whole(peer, header, payload, adoptable)) return;
   const Envelope envelope{header.context, peer.number, header.tag};
   PostedReceive* posted = matcher_.match_arrival(envelope);
   if (posted == nullptr) return keep(peer, header, payload, adoptable);

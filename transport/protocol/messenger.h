@@ -228,6 +228,8 @@ class Messenger final : public PacketSink {
   void payload_read(Request& request, base::Status status) noexcept;
 
   // inbound.cc
+  bool admit_whole(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+                   std::byte* adoptable) noexcept;
   void handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                     std::byte* adoptable) noexcept;
   void handle_offer(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;

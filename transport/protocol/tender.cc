@@ -147,12 +147,7 @@ Request* Messenger::fill_target(Peer& peer, const PacketHeader& header) noexcept
 // The data of an offer that was not pulled. `adoptable`: as for handle_eager().
 void Messenger::handle_fill(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                             std::byte* adoptable) noexcept {
-  const bool is_whole = payload.size() == header.message_bytes;
-  if (!is_whole) violate(peer, "a fill that is not whole");
-  if (!is_whole || !hold_window(peer, payload.size())) {
-    if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
-    return;
-  }
+  if (!admit_whole(peer, header, payload, adoptable)) return;
   if (Unexpected* offer = peer.offers.find(header.id); offer != nullptr)
     return land_offer(*offer, payload, adoptable);
   // Matched meanwhile; or the receive has ended without it.
