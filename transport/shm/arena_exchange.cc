@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "transport/base/log.h"
 #include "transport/shm/local_socket.h"
 
 namespace parley::transport::shm {
@@ -57,7 +56,7 @@ Status ArenaExchange::take(const HandoverMessage& message, base::UniqueFd memory
   if (message.place >= most_arena_segments) return Code::protocol_violation;
   if (message.kind == Kind::offer) {
     if (!is_lacking) return take_offer(message, std::move(memory));
-    answer(message, Kind::refused);
+    answer(socket_, message, Kind::refused);
     return {};
   }
   Shown& shown = ours_[message.place];
@@ -69,28 +68,17 @@ Status ArenaExchange::take(const HandoverMessage& message, base::UniqueFd memory
 Status ArenaExchange::take_offer(const HandoverMessage& message, base::UniqueFd memory) noexcept {
   // It may be read at this moment.
   if (look({message.place, 0}, 0) != nullptr) return Code::protocol_violation;
+  auto shown = attach_shown(std::move(memory), message.bytes);
+  if (!shown && shown.failure().status.code() == Code::protocol_violation) return Code::protocol_violation;
   bool is_mapped = false;
   try {
     if (theirs_.size() <= message.place) theirs_.resize(message.place + std::size_t{1});
-    auto attached = Segment::attach(std::move(memory), message.bytes);
-    if (!attached && attached.failure().status.code() != Code::exhausted) return Code::protocol_violation;
-    if (attached) {
-      attached.value().close_fd();
-      theirs_[message.place] = std::move(attached).value();
-      is_mapped = true;
-    }
-  } catch (const std::bad_alloc&) {
-    is_mapped = false;
+    if (shown) theirs_[message.place] = std::move(shown).value();
+    is_mapped = shown.ok();
+  } catch (const std::bad_alloc&) {  // it is refused
   }
-  if (!is_mapped) PARLEY_LOG(info, "shm", "no room to map ", message.bytes, " bytes of the peer's arena");
-  answer(message, is_mapped ? Kind::accepted : Kind::refused);
+  answer(socket_, message, is_mapped ? Kind::accepted : Kind::refused);
   return {};
-}
-
-// A peer that does not hear the answer goes on in the other ways.
-void ArenaExchange::answer(HandoverMessage message, Kind kind) noexcept {
-  message.kind = kind;
-  (void)send_message(socket_, std::as_bytes(std::span(&message, 1)), {});
 }
 
 }  // namespace parley::transport::shm

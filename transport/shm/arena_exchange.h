@@ -39,7 +39,6 @@ class ArenaExchange {
 
  private:
   base::Status take_offer(const HandoverMessage& message, base::UniqueFd memory) noexcept;
-  void answer(HandoverMessage message, HandoverMessage::Kind kind) noexcept;
 
   const Arena* own_;
   const base::UniqueFd& socket_;

@@ -1,10 +1,8 @@
 #include "transport/shm/handover.h"
 
 #include <cerrno>
-#include <new>
 #include <utility>
 
-#include "transport/base/log.h"
 #include "transport/shm/ring_layout.h"
 
 namespace parley::transport::shm {
@@ -82,7 +80,7 @@ Status Handover::take_window(const HandoverMessage& message, UniqueFd memory, bo
     const auto bytes = static_cast<std::uint32_t>(message.bytes);
     if (bytes != message.bytes || !is_valid_area(bytes)) return Code::protocol_violation;
     if (!is_lacking) return take_offer(message, std::move(memory));
-    answer(message, Kind::refused);
+    answer(socket_, message, Kind::refused);
     return {};
   }
   Ours& ours = ours_[message.place];
@@ -97,26 +95,14 @@ Status Handover::take_offer(const HandoverMessage& message, UniqueFd memory) noe
   Segment& place = theirs_[message.place];
   place = {};
   their_bytes_[message.place] = 0;
-  try {
-    auto attached = Segment::attach(std::move(memory), message.bytes);
-    if (!attached && attached.failure().status.code() != Code::exhausted) return Code::protocol_violation;
-    if (attached) {
-      place = std::move(attached).value();
-      place.close_fd();
-      their_bytes_[message.place] = static_cast<std::uint32_t>(message.bytes);
-    }
-  } catch (const std::bad_alloc&) {
-    place = {};
+  auto shown = attach_shown(std::move(memory), message.bytes);
+  if (!shown && shown.failure().status.code() == Code::protocol_violation) return Code::protocol_violation;
+  if (shown) {
+    place = std::move(shown).value();
+    their_bytes_[message.place] = static_cast<std::uint32_t>(message.bytes);
   }
-  if (place.data() == nullptr) PARLEY_LOG(info, "shm", "no room to map a window of the peer's");
-  answer(message, place.data() == nullptr ? Kind::refused : Kind::accepted);
+  answer(socket_, message, shown ? Kind::accepted : Kind::refused);
   return {};
-}
-
-// A peer that does not hear the answer goes on through the ring.
-void Handover::answer(HandoverMessage message, Kind kind) noexcept {
-  message.kind = kind;
-  (void)send_message(socket_, std::as_bytes(std::span(&message, 1)), {});
 }
 
 std::span<const std::byte> Handover::peer_window(std::uint64_t place) const noexcept {

@@ -52,7 +52,6 @@ class Handover {
   base::Status take(const HandoverMessage& message, HandedOver& descriptors, bool is_lacking) noexcept;
   base::Status take_window(const HandoverMessage& message, base::UniqueFd memory, bool is_lacking) noexcept;
   base::Status take_offer(const HandoverMessage& message, base::UniqueFd memory) noexcept;
-  void answer(HandoverMessage message, HandoverMessage::Kind kind) noexcept;
 
   WindowPool& pool_;
   ArenaExchange& arenas_;

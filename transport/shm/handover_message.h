@@ -3,6 +3,10 @@
 #include <array>
 #include <cstdint>
 
+#include "transport/base/result.h"
+#include "transport/base/unique_fd.h"
+#include "transport/shm/segment.h"
+
 namespace parley::transport::shm {
 
 // What the two processes of a link say to each other over the socket that introduced them: one shows memory
@@ -21,6 +25,11 @@ struct HandoverMessage {
   std::uint32_t nothing = 0;
 };
 static_assert(sizeof(HandoverMessage) == 24);
+
+// Maps what an offer shows. Fails with `exhausted` where there is no room, else with `protocol_violation`.
+base::Result<Segment> attach_shown(base::UniqueFd memory, std::uint64_t bytes) noexcept;
+// Answers an offer. A peer that does not hear it goes on in another way.
+void answer(const base::UniqueFd& socket, HandoverMessage offer, HandoverMessage::Kind kind) noexcept;
 
 // How far it has come with something that we may show.
 enum class Shown : std::uint8_t {
