@@ -17,8 +17,7 @@ namespace parley::rendezvous {
 
 StoreServer::StoreServer(const TcpStoreOptions& options, const TableLimits& limits)
     : table_(limits), shared_{table_, scratch_, [this](StoreConnection& connection) {
-                                connections_.erase(connection.shared_from_this());
-                                count_clients();
+                                forget(connection.shared_from_this());
                               }} {
   listen(options);
   thread_ = base::start_own_thread("store", [this] { run(); });
@@ -38,16 +37,23 @@ std::size_t StoreServer::client_count() const {
 
 bool StoreServer::wait_for_no_clients(base::Deadline deadline) {
   std::unique_lock lock(count_mutex_);
-  const auto none = [this] { return client_count_ == 0; };
+  const auto none = [this] { return awaited_count_ == 0; };
   if (!deadline.is_never()) return count_changed_.wait_until(lock, deadline.when(), none);
   count_changed_.wait(lock, none);
   return true;
+}
+
+void StoreServer::forget(const std::shared_ptr<StoreConnection>& connection) {
+  connections_.erase(connection);
+  newcomers_.erase(connection);
+  count_clients();
 }
 
 // After each change of `connections_`.
 void StoreServer::count_clients() {
   const std::lock_guard lock(count_mutex_);
   client_count_ = connections_.size();
+  awaited_count_ = client_count_ - newcomers_.size();
   count_changed_.notify_all();
 }
 
@@ -87,12 +93,12 @@ void StoreServer::turn() {
 void StoreServer::accept(socket::Connection client) noexcept try {
   auto connection = std::make_shared<StoreConnection>(reactor_.impl().context, shared_);
   connections_.insert(connection);
-  count_clients();
   try {
+    if (are_all_here_.load(std::memory_order_relaxed)) newcomers_.insert(connection);
+    count_clients();
     connection->start(std::move(client));
   } catch (...) {
-    connections_.erase(connection);
-    count_clients();
+    forget(connection);
     throw;
   }
 } catch (const std::exception& error) {

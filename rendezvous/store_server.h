@@ -35,6 +35,8 @@ class StoreServer {
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] std::size_t client_count() const;
   bool wait_for_no_clients(base::Deadline deadline);
+  // relaxed: a flag for those who connect later; it guards nothing.
+  void disregard_newcomers() { are_all_here_.store(true, std::memory_order_relaxed); }
   void stop_accepting() { listener_->stop(); }
 
  private:
@@ -43,6 +45,7 @@ class StoreServer {
   void turn();
   void accept(socket::Connection client) noexcept;
   void close_all() noexcept;
+  void forget(const std::shared_ptr<StoreConnection>& connection);
   void count_clients();
 
   // First, so that it dies last: connections are owned by handlers that wait on it.
@@ -51,11 +54,14 @@ class StoreServer {
   std::array<std::byte, 64 * 1024> scratch_{};
   StoreConnection::Shared shared_;
   std::set<std::shared_ptr<StoreConnection>> connections_;
+  std::set<std::shared_ptr<StoreConnection>> newcomers_;  // those of them that nobody waits for
   std::optional<socket::Listener> listener_;
   std::uint16_t port_ = 0;
   mutable std::mutex count_mutex_;
   std::condition_variable count_changed_;
-  std::size_t client_count_ = 0;  // under count_mutex_
+  std::size_t client_count_ = 0;   // under count_mutex_
+  std::size_t awaited_count_ = 0;  // likewise: without newcomers
+  std::atomic<bool> are_all_here_{false};
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -93,7 +93,8 @@ base::Result<const StoreTable::Value*> StoreTable::compare_set(std::string_view 
                                                                std::span<const std::byte> desired) {
   const Value* old = find(key);
   const std::span<const std::byte> present = old == nullptr ? std::span<const std::byte>() : std::span(*old);
-  if (!std::ranges::equal(present, expected)) return old;
+  const bool changes_nothing = old == nullptr && desired.empty();
+  if (!std::ranges::equal(present, expected) || changes_nothing) return old;
   const Entry entry{key, desired};
   if (auto done = set({&entry, 1}); !done) return done.failure();
   return find(key);

@@ -29,6 +29,9 @@ std::size_t TcpStoreServer::client_count() const {
 bool TcpStoreServer::wait_for_no_clients(std::chrono::nanoseconds timeout) {
   return impl_->server.wait_for_no_clients(base::Deadline::after(timeout));
 }
+void TcpStoreServer::disregard_newcomers() {
+  impl_->server.disregard_newcomers();
+}
 void TcpStoreServer::stop_accepting() {
   impl_->server.stop_accepting();
 }

@@ -39,8 +39,9 @@ class PARLEY_API Store {
   // Adds to a decimal number kept as text, an absent key counting as 0, and returns the sum. Atomic. A value
   // that is no number is a StoreError.
   virtual std::int64_t add(std::string_view key, std::int64_t delta, Timeout timeout = default_timeout) = 0;
-  // If the key's value equals `expected` (an absent key equals the empty value), makes it `desired`. Returns
-  // the value that is there afterwards; empty if the key is still absent. Atomic.
+  // If the key's value equals `expected` (an absent key equals the empty value), makes it `desired`; an
+  // absent key is not made to be empty. Returns the value that is there afterwards; empty if the key is still
+  // absent. Atomic.
   virtual Value compare_set(std::string_view key, std::span<const std::byte> expected,
                             std::span<const std::byte> desired, Timeout timeout = default_timeout) = 0;
   // Adds bytes to the end of a key's value, an absent key counting as empty. Returns the value's new size in
@@ -128,6 +129,9 @@ class PARLEY_API TcpStoreServer {
   [[nodiscard]] std::size_t client_count() const;
   // Returns when no client is connected; false: the timeout passed first.
   bool wait_for_no_clients(std::chrono::nanoseconds timeout);
+  // Whoever connects from now on is served, but not waited for. Who was answered before is surely no
+  // newcomer; a connection that is still being made may be one.
+  void disregard_newcomers();
   // Frees the port; those that are connected are still served.
   void stop_accepting();
 

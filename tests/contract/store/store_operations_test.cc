@@ -90,6 +90,8 @@ TEST_P(StoreOperations, CompareSetExchangesOnAMatch) {
 TEST_P(StoreOperations, CompareSetTakesAnAbsentKeyForTheEmptyValue) {
   EXPECT_TRUE(store().compare_set("key", bytes("something"), bytes("new")).empty());
   EXPECT_FALSE(store().check(std::vector{"key"s}));
+  EXPECT_TRUE(store().compare_set("key", {}, {}).empty());
+  EXPECT_FALSE(store().check(std::vector{"key"s})) << "it was only looked at";
   EXPECT_EQ(text(store().compare_set("key", {}, bytes("new"))), "new");
   EXPECT_EQ(store().get_string("key"), "new");
 }

@@ -119,6 +119,23 @@ TEST(TcpStore, AHundredClientsAtOnce) {
   EXPECT_TRUE(eventually([&] { return server.client_count() == 0; }));
 }
 
+TEST(TcpStore, NewcomersAreServedAndNotWaitedFor) {
+  TcpStoreServer server(options_for(0));
+  auto member = connect_tcp_store(options_for(server.port()));
+  member->set_string("member", "here");  // answered: now the server surely has it among its clients
+  server.disregard_newcomers();
+  auto newcomer = connect_tcp_store(options_for(server.port()));
+  newcomer->set_string("key", "value");
+  EXPECT_EQ(member->get_string("key"), "value");
+  EXPECT_EQ(server.client_count(), 2U);
+  EXPECT_FALSE(server.wait_for_no_clients(1ms));
+  member.reset();
+  EXPECT_TRUE(server.wait_for_no_clients(1h));
+  EXPECT_EQ(newcomer->get_string("key"), "value");
+  newcomer.reset();
+  EXPECT_TRUE(eventually([&] { return server.client_count() == 0; }));
+}
+
 TEST(TcpStore, ServersComeAndGoWithClientsInTheMiddleOfThings) {
   for (int round = 0; round < 20; ++round) {
     auto server = std::make_unique<TcpStoreServer>(options_for(0));
