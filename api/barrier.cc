@@ -9,14 +9,13 @@
 namespace parley {
 
 void ProcessGroup::barrier(const BarrierOptions& options) {
-  detail::GroupState& group = detail::require_group(state_);
+  detail::GroupState& group = detail::require_member(state_, "barrier");
   transport::Engine& engine = *group.world->engine;
-  const int size = group.world->size;
-  const int rank = group.world->rank;
+  const int size = group.size;
   const auto timeout = options.timeout.value_or(group.world->timeout);
   for (int distance = 1; distance < size; distance *= 2) {
-    const int above = (rank + distance) % size;
-    const int below = (rank - distance + size) % size;
+    const int above = group.process_of((group.rank + distance) % size);
+    const int below = group.process_of((group.rank - distance + size) % size);
     const detail::FailedOperation heard{"barrier", group.barrier_context, below};
     const detail::FailedOperation told{"barrier", group.barrier_context, above};
 
@@ -26,7 +25,7 @@ void ProcessGroup::barrier(const BarrierOptions& options) {
     receive.gives_up = detail::gives_up(options.timeout);
     const transport::Posted received = engine.receive(receive, false);
     if (received.request == nullptr) detail::throw_failure(group, heard, received.status);
-    detail::PendingOperation pending(detail::Operation::within_call(*group.world, *received.request, heard));
+    detail::PendingOperation pending(detail::Operation::within_call(group, *received.request, heard));
 
     transport::SendSpec send;
     send.destination = static_cast<std::uint32_t>(above);
@@ -36,7 +35,7 @@ void ProcessGroup::barrier(const BarrierOptions& options) {
     send.gives_up = receive.gives_up;
     const transport::Posted sent = engine.send(send, false);
     if (sent.request != nullptr) {
-      auto operation = detail::Operation::within_call(*group.world, *sent.request, told);
+      auto operation = detail::Operation::within_call(group, *sent.request, told);
       detail::finish_within(operation, no_timeout);
     } else if (!sent.status.ok()) {
       detail::throw_failure(group, told, sent.status);

@@ -4,20 +4,56 @@
 #include <parley/types.h>
 
 #include <cstdint>
+#include <string>
 
 #include "api/group_state.h"
 
 namespace parley::detail {
 
 // The group's state, checked: throws UsageError for an empty or destroyed group, ForkedError in a child.
-GroupState& require_group(const std::shared_ptr<GroupState>& state);
+[[noreturn]] void refuse_group(const std::shared_ptr<GroupState>& state);
+inline GroupState& require_group(const std::shared_ptr<GroupState>& state) {
+  // relaxed: destroy() and other calls are ordered by the caller.
+  if (state == nullptr || state->world->engine->in_forked_child() ||
+      state->world->destroyed.load(std::memory_order_relaxed)) [[unlikely]]
+    refuse_group(state);
+  return *state;
+}
+
+// The same, and this process is one of the group: else UsageError, of `operation`.
+[[noreturn]] void refuse_non_member(const GroupState& group, const char* operation);
+inline GroupState& require_member(const std::shared_ptr<GroupState>& state, const char* operation) {
+  GroupState& group = require_group(state);
+  if (!group.is_member()) [[unlikely]]
+    refuse_non_member(group, operation);
+  return group;
+}
+
+// "group \"evens\" {0, 2}", for errors.
+std::string text_of(const GroupState& group);
 
 // What a message is sent from or received into; throws UsageError when a tensor is not contiguous, not on the
 // CPU or (for a receive) read-only.
-void check_tensor(const Tensor& tensor, const char* operation, bool writable);
+[[noreturn]] void refuse_tensor(const Tensor& tensor, const char* operation);
+inline void check_tensor(const Tensor& tensor, const char* operation, bool writable) {
+  const bool is_good =
+      tensor.device().type == Device::cpu && tensor.is_contiguous() && !(writable && tensor.is_read_only());
+  if (!is_good) [[unlikely]]
+    refuse_tensor(tensor, operation);
+}
 
 // Throws UsageError naming the valid ranks and tags.
-void check_destination(const GroupState& group, int destination, std::int64_t tag);
-void check_source(const GroupState& group, int source, std::int64_t tag, const char* operation);
+[[noreturn]] void refuse_destination(const GroupState& group, int destination, std::int64_t tag);
+inline void check_destination(const GroupState& group, int destination, std::int64_t tag) {
+  if (destination < 0 || destination >= group.size || tag < 0) [[unlikely]]
+    refuse_destination(group, destination, tag);
+}
+[[noreturn]] void refuse_source(const GroupState& group, int source, std::int64_t tag, const char* operation);
+inline void check_source(const GroupState& group, int source, std::int64_t tag, const char* operation) {
+  const bool is_good =
+      (source == any_source || (source >= 0 && source < group.size)) && (tag >= 0 || tag == any_tag);
+  if (!is_good) [[unlikely]]
+    refuse_source(group, source, tag, operation);
+}
 
 }  // namespace parley::detail

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/group_state.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
@@ -20,6 +21,7 @@ struct Hook final : transport::Deferred {
   FailedOperation description;
   std::function<void(std::exception_ptr)> fn;
   std::optional<FailureFacts> facts;
+  std::shared_ptr<const OpenContexts> contexts;  // a group is not left before its operations have ended
   std::unique_ptr<Hook> also;  // of detach() after then(): called next, with the same outcome
 
   void run() noexcept override {
@@ -62,6 +64,7 @@ bool attach_hook(Operation& operation, std::function<void(std::exception_ptr)> f
   hook->world = operation.world;
   hook->description = operation.description;
   hook->fn = std::move(fn);
+  if (operation.keeps_group != nullptr) hook->contexts = operation.keeps_group->contexts;
   bool call_now = false;
   bool attached = true;
   operation.world->engine->locked([&](Messenger& messenger) {

@@ -69,10 +69,9 @@ void CurrentWorld::begin_joining() {
   phase_ = Phase::joining;
 }
 
-void CurrentWorld::joined(const std::shared_ptr<GroupState>& group) noexcept {
+void CurrentWorld::joined(const std::shared_ptr<wireup::World>& world) noexcept {
   const std::lock_guard lock(mutex_);
-  world_ = group->world;
-  group_ = group;
+  world_ = world;
   phase_ = Phase::joined;
 }
 
@@ -86,22 +85,21 @@ void CurrentWorld::leave() {
     ~Left() {
       if (current != nullptr) current->enter(Phase::none);
     }
-  } left;  // goes after the pointers below
-  // Released without the mutex: they may be the last handles.
+  } left;  // goes after the pointer below
+  // Released without the mutex: it may be the last handle.
   std::shared_ptr<wireup::World> world;
-  std::shared_ptr<GroupState> group;
   {
     const std::lock_guard lock(mutex_);
     if (belongs_to_parent_ || phase_ != Phase::joined) return;
     world = world_.lock();
-    group = group_.lock();
     phase_ = Phase::leaving;
     leaver_ = std::this_thread::get_id();
     left.current = this;
   }
+  if (world == nullptr) return;
   // relaxed: destroy() and other calls are ordered by the caller.
-  if (group != nullptr) group->destroyed.store(true, std::memory_order_relaxed);
-  if (world != nullptr) world->leave(wireup::default_linger);
+  world->destroyed.store(true, std::memory_order_relaxed);
+  world->leave(wireup::default_linger);
 }
 
 void CurrentWorld::leave_for_good() {

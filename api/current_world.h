@@ -5,7 +5,6 @@
 #include <mutex>
 #include <thread>
 
-#include "api/group_state.h"
 #include "api/wireup/world.h"
 
 namespace parley::detail {
@@ -31,7 +30,7 @@ class CurrentWorld {
 
   // Throws UsageError unless the phase is none, ForkedError in a child.
   void begin_joining();
-  void joined(const std::shared_ptr<GroupState>& group) noexcept;
+  void joined(const std::shared_ptr<wireup::World>& world) noexcept;
   void joining_failed() noexcept;
 
   // Does nothing unless the phase is joined, nor in a child.
@@ -59,7 +58,6 @@ class CurrentWorld {
   std::condition_variable phase_changed_;
   std::thread::id leaver_;              // in phase leaving
   std::weak_ptr<wireup::World> world_;  // in phase joined
-  std::weak_ptr<GroupState> group_;     // the handles of that world
   bool belongs_to_parent_ = false;
 };
 

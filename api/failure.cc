@@ -56,7 +56,7 @@ std::string operation_text(const wireup::World& world, const FailedOperation& op
 // "rank 0 send(tag 0) → 1".
 std::string half_of_deadlock(int rank, std::uint32_t context, bool is_send, std::int64_t tag, int peer) {
   const char* arrow = is_send ? " → " : " ← ";
-  if (context == wireup::world_barrier_context) return concat("rank ", rank, " barrier", arrow, peer);
+  if (wireup::is_barrier_context(context)) return concat("rank ", rank, " barrier", arrow, peer);
   return concat("rank ", rank, is_send ? " send(" : " recv(", tag_text(tag), ")", arrow, peer);
 }
 
@@ -106,8 +106,9 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
   facts.culprit = operation.peer;
   if (operation.peer >= 0)
     facts.culprit = static_cast<int>(messenger.peer(static_cast<std::uint32_t>(operation.peer)).culprit);
-  else if (status.scope() == base::Scope::peer && messenger.casualty())
-    facts.culprit = static_cast<int>(messenger.casualty()->culprit);
+  else if (const auto& casualty = messenger.casualty_of(operation.context);
+           status.scope() == base::Scope::peer && casualty)
+    facts.culprit = static_cast<int>(casualty->culprit);
   switch (status.code()) {
     case Code::timed_out:
       if (!is_barrier(operation)) facts.extra = near_misses(operation, messenger);
@@ -214,8 +215,9 @@ FailureFacts clear_up(const wireup::World& world, FailureFacts facts, wireup::As
 std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& noted, wireup::Asker asker) {
   const FailureFacts facts = clear_up(world, noted, asker);
   const ErrorDetails details = details_of(world, facts);
-  const std::string what =
-      concat("rank ", world.rank, ": ", operation_text(world, facts.operation), outcome_text(world, facts));
+  const std::string group = world.group_books.name_of(facts.operation.context);
+  const std::string what = concat("rank ", world.rank, ": ", operation_text(world, facts.operation),
+                                  group.empty() ? "" : concat(" in ", group), outcome_text(world, facts));
   switch (facts.status.code()) {
     case Code::cancelled: return make<CancelledError>(what, details);
     case Code::timed_out: return make<TimeoutError>(what, details);

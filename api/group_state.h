@@ -3,20 +3,73 @@
 #include <parley/process_group.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "api/wireup/world.h"
 
 namespace parley::detail {
 
-// What the handles of one group share.
+struct GroupState;
+
+// The contexts of a group that this process is of. With the last of its handles and operations it leaves the
+// group, and tells the others. Does not keep the world: whoever holds it does, or ends before it.
+class OpenContexts {
+ public:
+  // Throws ResourceError.
+  OpenContexts(wireup::World& world, const GroupState& group);
+  ~OpenContexts();
+  OpenContexts(const OpenContexts&) = delete;
+  OpenContexts& operator=(const OpenContexts&) = delete;
+
+ private:
+  wireup::World& world_;
+  const std::uint32_t context_;
+  const std::uint32_t barrier_context_;
+};
+
+// What the handles of one group share. Its pending operations hold it, too: with the last of them this
+// process leaves the group, and tells the others. Immutable but for the count.
 struct GroupState {
+  // All ranks of the world, in their order.
+  static std::shared_ptr<GroupState> of_world(std::shared_ptr<wireup::World> world);
+  // Some of them, in any order. This process is one of them: the group is open for messages. Throws
+  // ResourceError.
+  static std::shared_ptr<GroupState> open(std::shared_ptr<wireup::World> world, std::uint32_t number,
+                                          std::vector<int> members, std::string name);
+  // ... or it is not.
+  static std::shared_ptr<GroupState> of_others(std::shared_ptr<wireup::World> world, std::vector<int> members,
+                                               std::string name);
+
+  GroupState() = default;
+  GroupState(const GroupState&) = delete;
+  GroupState& operator=(const GroupState&) = delete;
+
+  [[nodiscard]] bool is_world() const noexcept { return ranks.empty(); }
+  [[nodiscard]] bool is_member() const noexcept { return rank >= 0; }
+  // From ranks in the group to ranks in the world, and back; -1: no member.
+  [[nodiscard]] int process_of(int group_rank) const noexcept {
+    return is_world() ? group_rank : members[static_cast<std::size_t>(group_rank)];
+  }
+  [[nodiscard]] int process_or_any(int group_rank) const noexcept {
+    return group_rank == any_source ? group_rank : process_of(group_rank);
+  }
+  [[nodiscard]] int rank_of(int process) const noexcept {
+    return is_world() ? process : ranks[static_cast<std::size_t>(process)];
+  }
+
   std::shared_ptr<wireup::World> world;
   std::uint32_t context = wireup::world_context;
   std::uint32_t barrier_context = wireup::world_barrier_context;
-  std::atomic<bool> destroyed{false};  // destroy() was called: every call is a UsageError
-
-  ~GroupState() = default;
+  int rank = -1;
+  int size = 0;
+  std::vector<int> members;  // processes by rank; not of the world
+  std::vector<int> ranks;    // by process, -1: no member; not of the world
+  std::string name;
+  std::shared_ptr<const OpenContexts> contexts;  // null: the world's, or not a member; goes before the world
+  std::atomic<std::uint64_t> splits{0};          // calls of split() so far
 };
 
 struct GroupAccess {

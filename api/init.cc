@@ -59,9 +59,8 @@ ProcessGroup init(const InitOptions& options) {
     else
       PARLEY_LOG(info, "init", "rank ", resolved.place.rank, " of ", resolved.place.world_size, " by ",
                  resolved.place.source);
-    auto state = std::make_shared<detail::GroupState>();
-    state->world = wireup::share(wireup::wire_up(resolved));
-    current.joined(state);
+    auto state = detail::GroupState::of_world(wireup::share(wireup::wire_up(resolved)));
+    current.joined(state->world);
     return detail::GroupAccess::make(std::move(state));
   } catch (...) {
     current.joining_failed();

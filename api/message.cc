@@ -24,7 +24,8 @@ struct MessageAccess {
   // REQUIRES: the message is held.
   static Message make(std::shared_ptr<GroupState> group, Unexpected& message) {
     Message result;
-    result.status_ = {static_cast<int>(message.envelope.source), message.envelope.tag, message.message_bytes};
+    result.status_ = {group->rank_of(static_cast<int>(message.envelope.source)), message.envelope.tag,
+                      message.message_bytes};
     result.dtype_ = static_cast<DType>(message.type_code);
     result.held_ = std::make_unique<HeldMessage>(HeldMessage{std::move(group), &message});
     return result;
@@ -60,12 +61,12 @@ RecvStatus Message::recv(const Tensor& tensor) {
   const auto description = detail::describe_receive(group, tensor, status_.source, status_.tag);
   if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
   held_.reset();
-  auto operation = detail::Operation::within_call(*group.world, *posted.request, description);
+  auto operation = detail::Operation::within_call(group, *posted.request, description);
   return detail::finish_within(operation, no_timeout);
 }
 
 std::optional<Message> ProcessGroup::iprobe(int source, const RecvOptions& options) {
-  detail::GroupState& group = detail::require_group(state_);
+  detail::GroupState& group = detail::require_member(state_, "iprobe");
   detail::check_source(group, source, options.tag, "iprobe");
   const auto pattern = detail::pattern_of(group, source, options.tag);
   const auto take = [&](Messenger& messenger) {
@@ -80,14 +81,14 @@ std::optional<Message> ProcessGroup::iprobe(int source, const RecvOptions& optio
     const base::Status obstacle =
         engine.inspect([&](const Messenger& messenger) { return messenger.receive_obstacle(pattern); });
     if (!obstacle.failed()) return std::nullopt;
-    const int peer = source == any_source ? -1 : source;
+    const int peer = group.process_or_any(source);
     detail::throw_failure(group, {"iprobe", group.context, peer, options.tag, 0}, obstacle);
   }
   return detail::MessageAccess::make(state_, *message);
 }
 
 Message ProcessGroup::probe(int source, const RecvOptions& options) {
-  detail::GroupState& group = detail::require_group(state_);
+  detail::GroupState& group = detail::require_member(state_, "probe");
   detail::check_source(group, source, options.tag, "probe");
   const auto pattern = detail::pattern_of(group, source, options.tag);
   const auto timeout = options.timeout.value_or(group.world->timeout);
@@ -104,8 +105,8 @@ Message ProcessGroup::probe(int source, const RecvOptions& options) {
       },
       timeout);
   if (message != nullptr) return detail::MessageAccess::make(state_, *message);
-  const detail::FailedOperation description{"probe", group.context, source == any_source ? -1 : source,
-                                            options.tag, 0};
+  const detail::FailedOperation description{"probe", group.context, group.process_or_any(source), options.tag,
+                                            0};
   if (obstacle.failed()) detail::throw_failure(group, description, obstacle);
   auto facts = engine.locked(
       [&](Messenger& own) { return detail::facts_of(description, base::Code::timed_out, own); });

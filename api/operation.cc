@@ -2,13 +2,13 @@
 
 #include <parley/error.h>
 
-#include <array>
 #include <cstddef>
 #include <exception>
 #include <new>
 #include <optional>
 #include <utility>
 
+#include "api/group_state.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
@@ -20,15 +20,32 @@ using transport::RequestState;
 
 namespace {
 
-// Freed operations of this thread. The flag outlives the list, for operations freed during thread exit.
+// Freed operations of this thread, the last one first. The flag outlives the list, for operations freed
+// during thread exit.
 thread_local bool spares_closed = false;
-struct Spares {
-  std::array<void*, 256> items{};
-  std::size_t count = 0;
+class Spares {
+ public:
   ~Spares() {
     spares_closed = true;
-    while (count > 0) ::operator delete(items[--count]);
+    while (first_ != nullptr) ::operator delete(std::exchange(first_, first_->next));
   }
+  void* take(std::size_t bytes) {
+    if (first_ == nullptr) return ::operator new(bytes);
+    ++room_;
+    return std::exchange(first_, first_->next);
+  }
+  void give(void* memory) noexcept {
+    if (room_ == 0) return ::operator delete(memory);
+    --room_;
+    first_ = ::new (memory) Spare{first_};
+  }
+
+ private:
+  struct Spare {
+    Spare* next;
+  };
+  Spare* first_ = nullptr;
+  std::size_t room_ = 256;
 };
 thread_local Spares spares;
 
@@ -50,50 +67,52 @@ void end(Operation& operation) {
 }  // namespace
 
 void* Operation::operator new(std::size_t bytes) {
-  if (!spares_closed && spares.count > 0) return spares.items[--spares.count];
-  return ::operator new(bytes);
+  return spares_closed ? ::operator new(bytes) : spares.take(bytes);
 }
 
 void Operation::operator delete(void* memory) noexcept {
-  if (!spares_closed && spares.count < spares.items.size())
-    spares.items[spares.count++] = memory;
-  else
-    ::operator delete(memory);
+  spares_closed ? ::operator delete(memory) : spares.give(memory);
 }
 
-RecvStatus status_of(const Request& request) noexcept {
-  const bool is_send = request.kind == RequestKind::send;
-  return {static_cast<int>(is_send ? request.peer->number : request.envelope.source), request.envelope.tag,
-          request.message_bytes};
+Operation Operation::within_call(const GroupState& group, Request& request,
+                                 const FailedOperation& description) {
+  return {group.world.get(), &request, description, nullptr, false, &group, nullptr};
 }
 
-void release(Operation& operation, transport::Engine::Visit& visit) {
-  if (operation.request != nullptr) visit.messenger().release(*std::exchange(operation.request, nullptr));
-  if (std::exchange(operation.keeps_world, false)) operation.keeper = visit.let_go();
+int rank_in(const GroupState& group, int process) noexcept {
+  return group.rank_of(process);
 }
 
-Outcome take_outcome(Request& request, const FailedOperation& description, Messenger& messenger) {
+namespace {
+
+// Takes the outcome of a request that has ended, and releases it. REQUIRES: the engine's lock.
+Outcome take_outcome(Request& request, const GroupState* group, const FailedOperation& description,
+                     Messenger& messenger) {
   Outcome outcome;
   if (request.status.ok())
-    outcome.status = status_of(request);
+    outcome.status = status_of(request, group);
   else
-    outcome.failure = facts_of(description, request, messenger);
+    outcome.failure = std::make_unique<FailureFacts>(facts_of(description, request, messenger));
   messenger.release(request);
   return outcome;
 }
 
+}  // namespace
+
 Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit) {
-  Outcome outcome = take_outcome(*operation.request, operation.description, visit.messenger());
+  Outcome outcome =
+      take_outcome(*operation.request, operation.group, operation.description, visit.messenger());
   operation.request = nullptr;
   if (!outcome.failure) release(operation, visit);  // an error is still to be told with what the world knows
   return outcome;
 }
 
-Outcome outcome_of(const transport::Posted& posted, const FailedOperation& description,
-                   transport::Engine::Visit& visit) {
-  if (posted.request == nullptr) return {{}, facts_of(description, posted.status, visit.messenger())};
+Outcome outcome_of(const GroupState& group, const transport::Posted& posted,
+                   const FailedOperation& description, transport::Engine::Visit& visit) {
+  if (posted.request == nullptr)
+    return {{}, std::make_unique<FailureFacts>(facts_of(description, posted.status, visit.messenger()))};
   visit.wait(*posted.request, no_timeout);
-  return take_outcome(*posted.request, description, visit.messenger());
+  return take_outcome(*posted.request, &group, description, visit.messenger());
 }
 
 RecvStatus status_or_throw(const wireup::World& world, const Outcome& outcome) {
@@ -105,7 +124,8 @@ RecvStatus finish_within(Operation& operation, std::chrono::nanoseconds timeout)
   const Outcome outcome = [&] {
     transport::Engine::Visit visit(*operation.world->engine);
     if (!visit.wait(*operation.request, timeout))
-      return Outcome{{}, wait_timeout_facts(operation, timeout, visit.messenger())};
+      return Outcome{
+          {}, std::make_unique<FailureFacts>(wait_timeout_facts(operation, timeout, visit.messenger()))};
     return take_outcome(operation, visit);
   }();
   return status_or_throw(*operation.world, outcome);

@@ -4,28 +4,42 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "api/failure.h"
 #include "api/wireup/world.h"
 
 namespace parley::detail {
 
+struct GroupState;
+
 // What a pending Work holds: the request and what is needed to wait for it and to name it.
 // Recycled through a list per thread, so that a steady state allocates nothing.
 struct Operation {
-  wireup::World* world = nullptr;
-  transport::Request* request = nullptr;  // null once its outcome was taken
+  wireup::World* world;
+  transport::Request* request;  // null once its outcome was taken
   FailedOperation description;
-  std::shared_ptr<const void> owner;   // of the tensor's memory, if it has one
-  bool keeps_world = false;            // through Engine::Visit::keep(); else somebody else does
-  std::shared_ptr<const void> keeper;  // what Engine::Visit::let_go() has returned
+  std::shared_ptr<const void> owner;              // of the tensor's memory, if it has one
+  bool keeps_world;                               // through Engine::Visit::keep(); else somebody else does
+  std::shared_ptr<const void> keeper;             // what Engine::Visit::let_go() has returned
+  const GroupState* group;                        // whose ranks its status tells; null: the world's
+  std::shared_ptr<const GroupState> keeps_group;  // it, unless somebody else does
 
-  // For the stack of a call on a group, which keeps the world.
-  static Operation within_call(wireup::World& world, transport::Request& request,
-                               const FailedOperation& description) {
-    return {&world, &request, description, nullptr, false, nullptr};
-  }
+  // No aggregate, which would be filled with zeros first: see Request.
+  Operation(wireup::World* in_world, transport::Request* for_request, const FailedOperation& described,
+            std::shared_ptr<const void> tensor_owner, bool keeps, const GroupState* in_group,
+            std::shared_ptr<const GroupState> kept_group) noexcept
+      : world(in_world),
+        request(for_request),
+        description(described),
+        owner(std::move(tensor_owner)),
+        keeps_world(keeps),
+        group(in_group),
+        keeps_group(std::move(kept_group)) {}
+
+  // For the stack of a call on a group, which keeps the group and the world.
+  static Operation within_call(const GroupState& group, transport::Request& request,
+                               const FailedOperation& description);
 
   static void* operator new(std::size_t bytes);
   static void operator delete(void* memory) noexcept;
@@ -34,21 +48,27 @@ struct Operation {
 // How an operation came out.
 struct Outcome {
   RecvStatus status;
-  std::optional<FailureFacts> failure;  // then there is no status
+  std::unique_ptr<FailureFacts> failure;  // then there is no status
 };
 
-// Takes the outcome of a request that has ended, and releases it. REQUIRES: the engine's lock.
-Outcome take_outcome(transport::Request& request, const FailedOperation& description,
-                     transport::Messenger& messenger);
-// The status of a request that has ended well.
-RecvStatus status_of(const transport::Request& request) noexcept;
+// The rank in a group of a process of its world.
+int rank_in(const GroupState& group, int process) noexcept;
+// The status of a request that has ended well, in ranks of `group`; null: of the world.
+inline RecvStatus status_of(const transport::Request& request, const GroupState* group) noexcept {
+  const bool is_send = request.kind == transport::RequestKind::send;
+  const auto process = static_cast<int>(is_send ? request.peer->number : request.envelope.source);
+  return {group == nullptr ? process : rank_in(*group, process), request.envelope.tag, request.message_bytes};
+}
 // Releases the request of an operation and lets go of its world. REQUIRES: it is known how it came out.
-void release(Operation& operation, transport::Engine::Visit& visit);
+inline void release(Operation& operation, transport::Engine::Visit& visit) {
+  if (operation.request != nullptr) visit.messenger().release(*std::exchange(operation.request, nullptr));
+  if (std::exchange(operation.keeps_world, false)) operation.keeper = visit.let_go();
+}
 // Takes the outcome of an operation that has ended. If it went well, it lets go of its world, too.
 Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit);
 // Waits for what was posted in this visit and takes its outcome.
-Outcome outcome_of(const transport::Posted& posted, const FailedOperation& description,
-                   transport::Engine::Visit& visit);
+Outcome outcome_of(const GroupState& group, const transport::Posted& posted,
+                   const FailedOperation& description, transport::Engine::Visit& visit);
 // Throws the error of a failure. REQUIRES: not the engine's lock.
 RecvStatus status_or_throw(const wireup::World& world, const Outcome& outcome);
 

@@ -21,8 +21,9 @@ transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
                                     const RecvOptions& options);
 // Makes an empty Work the handle of what was posted in this visit.
-void begin_work(Work& work, const GroupState& group, const Tensor& tensor, transport::Request& request,
-                const FailedOperation& description, transport::Engine::Visit& visit);
+void begin_work(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
+                transport::Request& request, const FailedOperation& description,
+                transport::Engine::Visit& visit);
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);
 
 // Whether a caller that gave this timeout means to go on when it passes (Request::gives_up).

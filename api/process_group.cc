@@ -28,12 +28,12 @@ namespace detail {
 
 FailedOperation describe_send(const GroupState& group, const Tensor& tensor, int destination,
                               std::int64_t tag) {
-  return {"send", group.context, destination, tag, tensor.bytes()};
+  return {"send", group.context, group.process_of(destination), tag, tensor.bytes()};
 }
 
 FailedOperation describe_receive(const GroupState& group, const Tensor& tensor, int source,
                                  std::int64_t tag) {
-  return {"recv", group.context, source, tag, tensor.bytes()};
+  return {"recv", group.context, group.process_or_any(source), tag, tensor.bytes()};
 }
 
 transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
@@ -41,7 +41,7 @@ transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int
   check_destination(group, destination, options.tag);
   check_tensor(tensor, "send", false);
   transport::SendSpec spec;
-  spec.destination = static_cast<std::uint32_t>(destination);
+  spec.destination = static_cast<std::uint32_t>(group.process_of(destination));
   spec.context = group.context;
   spec.tag = options.tag;
   spec.type_code = static_cast<std::uint8_t>(tensor.dtype());
@@ -67,16 +67,19 @@ transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tenso
   return spec;
 }
 
-void begin_work(Work& work, const GroupState& group, const Tensor& tensor, transport::Request& request,
-                const FailedOperation& description, Engine::Visit& visit) {
-  WorkAccess::begin(work,
-                    new Operation{group.world.get(), &request, description, tensor.owner(), true, nullptr});
-  visit.keep(group.world);
+void begin_work(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
+                transport::Request& request, const FailedOperation& description, Engine::Visit& visit) {
+  // The world's own handles may go before its operations; other groups last as long as these.
+  const bool is_world = group->is_world();
+  WorkAccess::begin(work, new Operation{group->world.get(), &request, description, tensor.owner(), true,
+                                        is_world ? nullptr : group.get(), is_world ? nullptr : group});
+  visit.keep(group->world);
 }
 
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag) {
-  return {group.context, source == any_source ? transport::any_source : static_cast<std::uint32_t>(source),
-          tag};
+  const auto process =
+      source == any_source ? transport::any_source : static_cast<std::uint32_t>(group.process_of(source));
+  return {group.context, process, tag};
 }
 
 void throw_failure(const GroupState& group, const FailedOperation& operation, base::Status status) {
@@ -88,51 +91,55 @@ void throw_failure(const GroupState& group, const FailedOperation& operation, ba
 }  // namespace detail
 
 using detail::require_group;
+using detail::require_member;
 
 int ProcessGroup::rank() const {
-  return require_group(state_).world->rank;
+  return require_group(state_).rank;
 }
 int ProcessGroup::size() const {
-  return require_group(state_).world->size;
+  return require_group(state_).size;
 }
 int ProcessGroup::local_rank() const {
   return require_group(state_).world->local_rank;
 }
 
 void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions& options) {
-  GroupState& group = require_group(state_);
+  GroupState& group = require_member(state_, "send");
   const transport::SendSpec spec = detail::send_spec(group, tensor, destination, options);
   const Outcome outcome = [&]() -> Outcome {
     Engine::Visit visit(*group.world->engine);
     const Posted posted = visit.send(spec, false);
     if (posted.request == nullptr && posted.status.ok()) return {};
     const FailedOperation description = detail::describe_send(group, tensor, destination, options.tag);
-    return detail::outcome_of(posted, description, visit);
+    return detail::outcome_of(group, posted, description, visit);
   }();
   detail::status_or_throw(*group.world, outcome);
 }
 
 RecvStatus ProcessGroup::recv(const Tensor& tensor, int source, const RecvOptions& options) {
-  GroupState& group = require_group(state_);
+  GroupState& group = require_member(state_, "recv");
   const transport::ReceiveSpec spec = detail::receive_spec(group, tensor, source, options);
   const FailedOperation description = detail::describe_receive(group, tensor, source, options.tag);
   const Outcome outcome = [&] {
     Engine::Visit visit(*group.world->engine);
-    return detail::outcome_of(visit.receive(spec, false), description, visit);
+    return detail::outcome_of(group, visit.receive(spec, false), description, visit);
   }();
   return detail::status_or_throw(*group.world, outcome);
 }
 
 Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOptions& options) {
-  GroupState& group = require_group(state_);
+  GroupState& group = require_member(state_, "isend");
   transport::SendSpec spec = detail::send_spec(group, tensor, destination, options);
   spec.urgency = Endpoint::Urgency::batch;
-  const auto description = [&] { return detail::describe_send(group, tensor, destination, options.tag); };
+  const auto description = [&] {
+    return FailedOperation{"send", group.context, group.process_of(destination), options.tag, spec.bytes};
+  };
   Work work;
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
     const Posted sent = visit.send(spec, true);
-    if (sent.request != nullptr) detail::begin_work(work, group, tensor, *sent.request, description(), visit);
+    if (sent.request != nullptr)
+      detail::begin_work(work, state_, tensor, *sent.request, description(), visit);
     return sent;
   }();
   if (posted.request == nullptr) {
@@ -143,15 +150,18 @@ Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOption
 }
 
 Work ProcessGroup::irecv(const Tensor& tensor, int source, const RecvOptions& options) {
-  GroupState& group = require_group(state_);
+  GroupState& group = require_member(state_, "irecv");
   const transport::ReceiveSpec spec = detail::receive_spec(group, tensor, source, options);
-  const auto description = [&] { return detail::describe_receive(group, tensor, source, options.tag); };
+  const auto description = [&] {
+    return FailedOperation{"recv", group.context, group.process_or_any(source), options.tag,
+                           spec.capacity_bytes};
+  };
   Work work;
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
     const Posted received = visit.receive(spec, true);
     if (received.request != nullptr)
-      detail::begin_work(work, group, tensor, *received.request, description(), visit);
+      detail::begin_work(work, state_, tensor, *received.request, description(), visit);
     return received;
   }();
   if (posted.request == nullptr) detail::throw_failure(group, description(), posted.status);
@@ -182,7 +192,8 @@ Tensor ProcessGroup::shared_tensor(const Shape& shape, DType dtype) {
 }
 
 void ProcessGroup::acknowledge_failures() {
-  require_group(state_).world->engine->locked([](Messenger& messenger) { messenger.acknowledge_failures(); });
+  const GroupState& group = require_member(state_, "acknowledge_failures");
+  group.world->engine->locked([&](Messenger& messenger) { messenger.acknowledge_failures(group.context); });
 }
 
 std::size_t ProcessGroup::progress() {
@@ -194,16 +205,19 @@ int ProcessGroup::fd() const {
 }
 
 void ProcessGroup::abort(std::string_view reason) {
-  GroupState& group = require_group(state_);
+  GroupState& group = require_member(state_, "abort");
   group.world->engine->abort_context(group.context, reason);
   group.world->engine->abort_context(group.barrier_context, reason);
 }
 
 std::string ProcessGroup::describe() const {
-  const wireup::World& world = *require_group(state_).world;
+  const GroupState& group = require_group(state_);
+  const wireup::World& world = *group.world;
   std::string text =
       base::concat(world.name_of(world.rank), " of ", world.size, ", found by ", world.described);
-  for (int rank = 0; rank < world.size; ++rank) {
+  if (!group.is_world()) text += base::concat("\n  ", detail::text_of(group), " of the world");
+  for (int member = 0; member < group.size; ++member) {
+    const int rank = group.process_of(member);
     if (rank == world.rank) continue;
     const std::string link = world.link_to(rank);
     text += base::concat(link.empty() ? "\n  on demand to " : "\n  link to ", world.name_of(rank),

@@ -47,9 +47,7 @@ ProcessGroup link_rank(wireup::LocalRank rank, const std::vector<std::string>& a
                        std::chrono::nanoseconds timeout) {
   base::set_thread_log_rank(rank.world->rank);
   wireup::link_local_rank(rank, addresses, base::Deadline::after(timeout));
-  auto state = std::make_shared<detail::GroupState>();
-  state->world = wireup::share(std::move(rank.world));
-  return detail::GroupAccess::make(std::move(state));
+  return detail::GroupAccess::make(detail::GroupState::of_world(wireup::share(std::move(rank.world))));
 }
 
 // What the ranks end with. Thread-safety: safe.

@@ -99,10 +99,6 @@ void Work::detach(std::shared_ptr<const void> owner) {
   operation_.reset();
 }
 
-Operation* detail::WorkAccess::operation(Work& work) {
-  return work.operation_.get();
-}
-
 void detail::WorkAccess::settle(Work& work, const Outcome& outcome) {
   try {
     work.status_ = status_or_throw(*work.operation_->world, outcome);
@@ -118,16 +114,20 @@ void wait_all(std::span<Work> works) {
 
 namespace {
 
-// How many of the first `works` have ended well, or without an operation; under one hold of the lock, which
-// is let go while it waits. Their operations have no request any more. Those behind are of another world,
-// have failed or have not ended in time.
+// How many of the first `works` have ended well, now or before; under one hold of the lock, which is let go
+// while it waits. Of their operations is left what owns something. The next one is of another world, has
+// failed or has not ended in time.
 std::size_t take_good_ones(std::span<Work> works, const base::Deadline& deadline) {
   wireup::World* world = nullptr;
   std::optional<Engine::Visit> visit;
   std::size_t taken = 0;
   for (; taken < works.size(); ++taken) {
-    Operation* operation = WorkAccess::operation(works[taken]);
-    if (operation == nullptr) continue;
+    Work& work = works[taken];
+    Operation* operation = WorkAccess::operation(work);
+    if (operation == nullptr) {
+      if (WorkAccess::has_failed(work)) break;
+      continue;
+    }
     if (!visit) {
       world = operation->world;
       detail::require_own_process(*world);
@@ -139,8 +139,12 @@ std::size_t take_good_ones(std::span<Work> works, const base::Deadline& deadline
         (request.state == RequestState::done || visit->wait(*operation->request, deadline.remaining())) &&
         request.status.ok();
     if (!is_good) break;
-    WorkAccess::set_status(works[taken], detail::status_of(request));
+    WorkAccess::set_status(work, detail::status_of(request, operation->group));
     detail::release(*operation, *visit);
+    // What an operation owns may end with it, for which the lock must be free.
+    const bool owns_nothing =
+        operation->owner == nullptr && operation->keeper == nullptr && operation->keeps_group == nullptr;
+    if (owns_nothing) WorkAccess::drop_taken(work);
   }
   return taken;
 }
@@ -152,17 +156,15 @@ void wait_all(std::span<Work> works, std::chrono::nanoseconds timeout) {
   std::exception_ptr first;
   while (!works.empty()) {
     const std::size_t taken = take_good_ones(works, deadline);
-    const std::size_t looked_at = std::min(taken + 1, works.size());
-    for (std::size_t i = 0; i < looked_at; ++i) {
-      // What an operation owns may end with it, for which the lock must be free.
-      if (i < taken) WorkAccess::drop_taken(works[i]);
-      try {
-        works[i].wait(i < taken ? no_timeout : deadline.remaining());
-      } catch (...) {
-        if (!first) first = std::current_exception();
-      }
+    for (Work& work : works.first(taken)) WorkAccess::drop_taken(work);
+    works = works.subspan(taken);
+    if (works.empty()) break;
+    try {
+      works.front().wait(deadline.remaining());
+    } catch (...) {
+      if (!first) first = std::current_exception();
     }
-    works = works.subspan(looked_at);
+    works = works.subspan(1);
   }
   if (first) std::rethrow_exception(first);
 }

@@ -6,40 +6,16 @@
 namespace parley {
 namespace {
 
-struct Entry {
-  std::string_view name;
-  std::size_t bytes;
-};
-
 // In the order of the enumerators.
-constexpr std::array<Entry, dtype_count> entries = {{
-    {"bytes", 1},
-    {"bool", 1},
-    {"u8", 1},
-    {"i8", 1},
-    {"i16", 2},
-    {"i32", 4},
-    {"i64", 8},
-    {"f16", 2},
-    {"bf16", 2},
-    {"f32", 4},
-    {"f64", 8},
-    {"complex64", 8},
-    {"complex128", 16},
-    {"f8_e4m3", 1},
-    {"f8_e5m2", 1},
-}};
+constexpr std::array<std::string_view, dtype_count> names = {
+    "bytes", "bool", "u8",  "i8",        "i16",        "i32",     "i64",    "f16",
+    "bf16",  "f32",  "f64", "complex64", "complex128", "f8_e4m3", "f8_e5m2"};
 
 }  // namespace
 
-std::size_t size_of(DType dtype) noexcept {
-  const auto index = static_cast<std::size_t>(dtype);
-  return index < entries.size() ? entries[index].bytes : 0;
-}
-
 std::string_view name(DType dtype) noexcept {
   const auto index = static_cast<std::size_t>(dtype);
-  return index < entries.size() ? entries[index].name : "unknown";
+  return index < names.size() ? names[index] : "unknown";
 }
 
 std::ostream& operator<<(std::ostream& out, DType dtype) {

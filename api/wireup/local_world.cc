@@ -17,6 +17,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
   const std::vector<rendezvous::AddressCard> cards(plans.size(), own);
   const bool core_per_rank = has_core_of_its_own(own, cards);
   const auto hub = std::make_shared<transport::InprocHub>();
+  const auto store = make_memory_store();
   std::vector<LocalRank> ranks;
   for (int rank = 0; rank < size; ++rank) {
     auto world = std::make_unique<World>();
@@ -25,11 +26,14 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     world->size = size;
     world->local_rank = rank;
     world->timeout = timeout;
+    world->meeting_timeout = timeout;
+    world->store.set(store);
     world->described = "threads of one process";
     world->cards = cards;
     transport::EngineOptions options;
     options.messenger.self = static_cast<std::uint32_t>(rank);
     options.messenger.peer_count = static_cast<std::uint32_t>(size);
+    options.messenger.first_group_context = context_of_group(1);
     world->engine = std::make_unique<transport::Engine>(options);
     world->engine->set_core_per_rank(core_per_rank);
     auto link =

@@ -17,7 +17,7 @@ struct LocalRank {
   transport::Transport* transport = nullptr;  // owned by the world's engine
 };
 
-// Makes the ranks of a world without a store or a socket, not linked yet. Rank r suffers plans[r].
+// Makes the ranks of a world without a socket, not linked yet. Rank r suffers plans[r].
 std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::FaultPlan>& plans,
                                         std::chrono::nanoseconds timeout);
 

@@ -134,7 +134,7 @@ void RollCall::forget_older_rounds() noexcept {
     const std::int64_t size = number_in(read_text(store_, round_key(round, "size"), deadline));
     const std::string roster = read_text(store_, round_key(round, roster_key), deadline);
     store_.set_string(forgotten_key, std::to_string(round), deadline.remaining());
-    for (const char* name : {"size", "job", "renewals", "refused", "deaths", roster_key})
+    for (const char* name : {"size", "job", "renewals", "refused", "deaths", "groups/numbers", roster_key})
       store_.remove(round_key(round, name), deadline.remaining());
     for (std::int64_t rank = 0; rank < size; ++rank)
       for (const std::string& name :

@@ -72,6 +72,7 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
   transport::EngineOptions engine;
   engine.messenger.self = static_cast<std::uint32_t>(options.place.rank);
   engine.messenger.peer_count = static_cast<std::uint32_t>(options.place.world_size);
+  engine.messenger.first_group_context = context_of_group(1);
   if (const auto limit = base::env_integer("PARLEY_EAGER_LIMIT")) {
     if (*limit < 0 || *limit > static_cast<std::int64_t>(transport::max_payload_bytes))
       throw UsageError("PARLEY_EAGER_LIMIT must be 0 to 1048576 bytes");
@@ -177,6 +178,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->rank = options.place.rank;
   world->size = options.place.world_size;
   world->timeout = options.timeout;
+  world->meeting_timeout = options.init_timeout;
   world->described = options.place.source;
   base::set_log_rank(world->rank);
   world->engine = make_engine(options);
@@ -184,6 +186,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   rendezvous::AddressCard card = own_card();
   if (options.place.alone || (world->size == 1 && options.store == nullptr)) {
     world->cards = {card};
+    world->store.set(make_memory_store());  // groups meet there, of one rank, too
     return world;
   }
   transport::TcpOptions tcp;
@@ -195,6 +198,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   RollCall roll_call(*store, world->rank, world->size, deadline);
   world->has_claim = true;
   tcp.credentials.job = roll_call.agree_on_job();
+  world->groups_prefix = roll_call.key("groups/");
   world->last_words = {roll_call.key("left/"), roll_call.key("deaths"), world->size};
   const Ways ways = open_ways(*world, std::move(tcp));
   if (ways.shm != nullptr) card.shm_address = ways.shm->address();
@@ -217,6 +221,8 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   else
     link_on_demand(*world);
   world->complete = true;
+  // Who has left and comes again, for the next world at this address, keeps this one's store from no end.
+  if (world->store_server != nullptr) world->store_server->disregard_newcomers();
   roll_call.forget_older_rounds();
   world->engine->locked([&](transport::Messenger& messenger) {
     for (int rank = 0; rank < world->size; ++rank)

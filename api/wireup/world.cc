@@ -1,5 +1,6 @@
 #include "api/wireup/world.h"
 
+#include <exception>
 #include <utility>
 
 #include "api/wireup/last_word.h"
@@ -34,6 +35,10 @@ std::string World::link_to(int other) const {
   });
 }
 
+std::string World::group_key(std::string_view name) const {
+  return base::concat(groups_prefix, name);
+}
+
 std::shared_ptr<void> World::allocate_shared(std::size_t bytes) const {
   if (arena == nullptr) return nullptr;
   auto memory = arena->allocate(bytes);
@@ -57,8 +62,13 @@ World::~World() {
 
 void World::leave(std::chrono::nanoseconds linger) {
   if (engine == nullptr) return;
-  const auto culprit =
-      engine->inspect([](const transport::Messenger& messenger) { return messenger.dead_process(); });
+  // Who joins in vain needed everybody; while an exception unwinds, it may be the store that told of the
+  // death.
+  const bool any_was_needed = !complete || std::uncaught_exceptions() > 0;
+  const auto culprit = engine->inspect([&](const transport::Messenger& messenger) {
+    const auto dead = messenger.dead_process();
+    return dead || !any_was_needed ? dead : messenger.known_death();
+  });
   const auto deadline = base::Deadline::after(linger);
   if (lookout != nullptr) lookout->stop();
   leave_last_word(*this, culprit ? std::optional<int>(static_cast<int>(*culprit)) : std::nullopt);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "api/wireup/group_books.h"
 #include "api/wireup/ladder.h"
 #include "api/wireup/last_word.h"
 #include "api/wireup/store_handle.h"
@@ -30,9 +31,20 @@ class Lookout;
 // Contexts of the world's messages. User messages and internal ones never match each other.
 inline constexpr std::uint32_t world_context = 1;
 inline constexpr std::uint32_t world_barrier_context = 2;
+// Group n, from 1, has the next pair, and so on.
+constexpr std::uint32_t context_of_group(std::uint32_t number) noexcept {
+  return world_context + 2 * number;
+}
+constexpr std::uint32_t barrier_context_of_group(std::uint32_t number) noexcept {
+  return world_barrier_context + 2 * number;
+}
+constexpr bool is_barrier_context(std::uint32_t context) noexcept {
+  return context % 2 == 0;
+}
+inline constexpr std::int64_t most_groups = (std::int64_t{1} << 31) - 2;
 
 // Everything one rank has of its world: its engine, linked to the other ranks, and how to name them.
-// Thread-safety: immutable but for the engine, which is safe.
+// Thread-safety: immutable but for the engine and the books of groups, which are safe.
 struct World {
   World();
   // Leaves, if leave() was not called. In a forked child nothing is touched: it all belongs to the parent.
@@ -51,6 +63,9 @@ struct World {
   // (no shm: it is on another host)". Empty while there is no link.
   [[nodiscard]] std::string link_to(int other) const;
 
+  // Where the groups of this world meet in the store, by the name of what they keep there.
+  [[nodiscard]] std::string group_key(std::string_view name) const;
+
   // Memory that the other ranks of this host can map, aligned to 64 bytes; valid as long as it is held,
   // longer than the world too. Null: there is none. Throws std::bad_alloc.
   [[nodiscard]] std::shared_ptr<void> allocate_shared(std::size_t bytes) const;
@@ -59,12 +74,16 @@ struct World {
   int size = 1;
   int local_rank = 0;                          // among the ranks of this host
   std::chrono::nanoseconds timeout{};          // of operations that have none of their own
+  std::chrono::nanoseconds meeting_timeout{};  // of making groups
   std::vector<rendezvous::AddressCard> cards;  // by rank
   bool has_claim = false;                      // to its rank in the store
   bool complete = false;                       // has met all ranks
   bool on_demand = false;                      // linked to those only that were needed
   LastWords last_words;                        // where they stand in the store
-  std::string described;                       // how this rank found the others, for people
+  std::string groups_prefix;                   // of keys in the store, see group_key()
+  mutable GroupBooks group_books;
+  std::atomic<bool> destroyed{false};  // destroy() was called: every call is a UsageError
+  std::string described;               // how this rank found the others, for people
 
   StoreHandle store;  // empty in a world of one that was not given any, and in one that was left
   mutable std::atomic<bool> store_is_silent{false};  // gave no answer in time, see last_word.h

@@ -82,10 +82,10 @@ class Stream {
     static constexpr std::uint32_t sizes[] = {0, 0, 0, 1, 32, 100, 4'096, 4'097, 9'000, 70'000, 200'000};
     static std::array<std::byte, 16 * 1024> filler;
     PacketHeader header;
-    header.kind = static_cast<PacketKind>(input.choice(17));
+    header.kind = static_cast<PacketKind>(input.choice(18));
     header.type_code = static_cast<std::uint8_t>(input.choice(3));
     if (input.choice(2) == 1) header.credits = input.byte();
-    header.context = static_cast<std::uint32_t>(input.choice(3));
+    header.context = static_cast<std::uint32_t>(input.choice(8));  // of the world, of groups
     header.tag = side_.likely_tag(input);
     header.payload_bytes = input.one_of(sizes);
     header.id = side_.likely_id(input);

@@ -1,6 +1,7 @@
 #include "tests/fuzz/local_side.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tests/fuzz/expect.h"
@@ -85,8 +86,11 @@ void ForgedMover::end_a_pull(Input& input) {
 
 LocalSide::LocalSide(transport::FrameReceiver& receiver)
     : link_(receiver),
-      messenger_(transport::MessengerOptions{
-          .self = 0, .peer_count = 3, .eager_limit_bytes = 4096, .piece_bytes = 16 * 1024}) {
+      messenger_(transport::MessengerOptions{.self = 0,
+                                             .peer_count = 3,
+                                             .eager_limit_bytes = 4096,
+                                             .piece_bytes = 16 * 1024,
+                                             .routed_bytes = 1}) {
   link_.mover = &mover_;
   messenger_.on_link(1, link_);
 }
@@ -101,7 +105,7 @@ LocalSide::~LocalSide() {
 
 void LocalSide::act(Input& input) {
   if (!linked()) return;
-  switch (input.choice(14)) {
+  switch (input.choice(15)) {
     case 0: return send(input);
     case 1:
     case 2: return receive(input);
@@ -128,13 +132,28 @@ void LocalSide::act(Input& input) {
     case 11: return mover_.end_a_pull(input);
     case 12:
       mover_.has_taken = input.choice(2) == 1;
-      messenger_.fill_tenders();
+      messenger_.lose_patience();
       return;
+    case 13: return change_group();
     default:
       messenger_.pump();
       messenger_.end_burst();
-      messenger_.acknowledge_failures();
+      messenger_.acknowledge_failures(context_of(input));
   }
+}
+
+// Leaves the group, which the attacker may speak of before, meanwhile and after, and makes the next one.
+void LocalSide::change_group() {
+  if (messenger_.live_requests() != 0 || !held_.empty()) return;
+  messenger_.close_context(group_);
+  const std::array<std::uint32_t, 2> members{0, 1};
+  if (++group_ < last_group) (void)messenger_.open_context(group_, members);
+}
+
+// Of the world, or of the group.
+std::uint32_t LocalSide::context_of(Input& input) {
+  const auto context = static_cast<std::uint32_t>(input.choice(4));
+  return context == 3 ? group_ : context;
 }
 
 void LocalSide::send(Input& input) {
@@ -142,7 +161,7 @@ void LocalSide::send(Input& input) {
   auto buffer = std::make_unique<std::byte[]>(bytes);
   transport::SendSpec spec;
   spec.destination = 1;
-  spec.context = static_cast<std::uint32_t>(input.choice(3));
+  spec.context = context_of(input);
   spec.tag = static_cast<std::int64_t>(input.choice(4));
   spec.data = buffer.get();
   spec.bytes = bytes;
@@ -156,7 +175,7 @@ transport::ReceiveSpec LocalSide::spec_of(Input& input, std::unique_ptr<std::byt
   spec.capacity_bytes = input.one_of(buffer_sizes);
   buffer = std::make_unique<std::byte[]>(spec.capacity_bytes);
   spec.data = buffer.get();
-  spec.pattern.context = static_cast<std::uint32_t>(input.choice(3));
+  spec.pattern.context = context_of(input);
   spec.pattern.source = input.choice(3) == 0 ? any_source : 1;
   spec.pattern.tag = input.choice(3) == 0 ? any_tag : static_cast<std::int64_t>(input.choice(4));
   spec.type_code = static_cast<std::uint8_t>(input.choice(2));

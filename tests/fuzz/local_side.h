@@ -46,6 +46,9 @@ class ForgedMover final : public transport::Mover {
   void note_pulled(std::uint64_t handle) noexcept override;
   base::Status pull(const transport::RemoteKey& key, base::MemoryRef into,
                     transport::Completion& done) noexcept override;
+  [[nodiscard]] bool outruns_links(const transport::RemoteKey& key) const noexcept override {
+    return key.bytes[0] == std::byte{2};
+  }
   void stop(transport::Completion& done) noexcept override;
 
   // The oldest pull ends.
@@ -90,6 +93,8 @@ class LocalSide {
     std::unique_ptr<std::byte[]> buffer;  // of its exact size, so that a byte too many is seen
     transport::Request* request = nullptr;
   };
+  void change_group();
+  std::uint32_t context_of(Input& input);
   void send(Input& input);
   void receive(Input& input);
   void probe(Input& input);
@@ -106,6 +111,9 @@ class LocalSide {
   std::vector<transport::Unexpected*> held_;
   std::chrono::steady_clock::time_point now_{std::chrono::hours(1)};
   bool linked_ = true;
+  static constexpr std::uint32_t first_group = 3;
+  static constexpr std::uint32_t last_group = 12;
+  std::uint32_t group_ = first_group;  // opened by the first change_group() after it
 };
 
 }  // namespace parley::fuzz

@@ -47,7 +47,7 @@ class SlabPool {
     free_ = slot;
     --live_;
   }
-  void grow() {
+  [[gnu::noinline]] void grow() {
     slabs_.push_back(std::make_unique<Slot[]>(SlabCount));
     for (std::size_t i = SlabCount; i-- > 0;) {
       slabs_.back()[i].next = free_;

@@ -24,9 +24,8 @@ constexpr auto pulse_period = std::chrono::seconds(1);
 
 }  // namespace
 
-// Called under the lock when an operation was posted whose caller goes away.
-void Engine::activate_background() noexcept {
-  if (!options_.background || background_.load(std::memory_order_relaxed) != Background::parked) return;
+void Engine::wake_background() noexcept {
+  if (!options_.background) return;
   background_.store(Background::watching, std::memory_order_relaxed);  // the parker's permit orders it
   start_background_thread();
   if (!background_thread_.joinable())

@@ -50,6 +50,11 @@ void Engine::look_for_deadlock(Watch& watch) noexcept {
       " s: a deadlock, unless another thread, a completion function or an operation's own timeout helps");
 }
 
+bool Engine::has_other_hands() {
+  const Held held(*this);
+  return may_be_helped();
+}
+
 // REQUIRES: the lock is held.
 bool Engine::may_be_helped() noexcept {
   if (!deferred_.empty() || messenger_.has_completion_functions()) return true;

@@ -47,17 +47,6 @@ Posted Engine::receive(const ReceiveSpec& spec, bool background) {
   return receive_held(spec, background);
 }
 
-Posted Engine::send_held(const SendSpec& spec, bool background) {
-  const Posted posted = messenger_.send(spec);
-  const bool goes_on = posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch;
-  if (goes_on && background) activate_background();
-  if (goes_on)
-    wake_sleepers();
-  else if (has_unsent())
-    leave_rest_to_background();
-  return posted;
-}
-
 // Whether something that was sent waits in this process: in a staging buffer or an outbox, because a link was
 // full, or for a link.
 bool Engine::has_unsent() const noexcept {
@@ -70,14 +59,6 @@ bool Engine::has_unsent() const noexcept {
 void Engine::leave_rest_to_background() noexcept {
   activate_background();
   wake_sleepers();
-}
-
-Posted Engine::receive_held(const ReceiveSpec& spec, bool background) {
-  const Posted posted = messenger_.receive(spec);
-  if (background && posted.request != nullptr && posted.request->state != RequestState::done)
-    activate_background();
-  wake_sleepers();
-  return posted;
 }
 
 // Whoever sleeps must look again after another thread has posted something or ended what it waits for.
@@ -160,6 +141,12 @@ std::size_t Engine::look_once() {
 std::size_t Engine::poll() {
   const Held held(*this);
   return look_once();
+}
+
+void Engine::close_context(std::uint32_t context) {
+  const Held held(*this);
+  messenger_.close_context(context);
+  if (has_unsent()) activate_background();
 }
 
 void Engine::abort_context(std::uint32_t context, std::string_view reason) {

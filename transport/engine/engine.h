@@ -132,6 +132,13 @@ class Engine {
   // Whether this host has a core for each of the job's ranks on it; decides how waits wait. At first: yes.
   void set_core_per_rank(bool core_per_rank);
 
+  // Whether what this thread waits for may be done by another one of this process: by another thread of the
+  // program, or by a completion function.
+  [[nodiscard]] bool has_other_hands();
+
+  // As Messenger::close_context(); the peers are told soon.
+  void close_context(std::uint32_t context);
+
   // Ends everything in a context with `reason`, everywhere. Waiters return at once. Throws ResourceError.
   void abort_context(std::uint32_t context, std::string_view reason);
 
@@ -194,8 +201,23 @@ class Engine {
   };
 
   // With the lock held:
-  Posted send_held(const SendSpec& spec, bool background);
-  Posted receive_held(const ReceiveSpec& spec, bool background);
+  Posted send_held(const SendSpec& spec, bool background) {
+    const Posted posted = messenger_.send(spec);
+    const bool goes_on = posted.request != nullptr || spec.urgency == Endpoint::Urgency::batch;
+    if (goes_on && background) activate_background();
+    if (goes_on)
+      wake_for_posted();
+    else if (has_unsent())
+      leave_rest_to_background();
+    return posted;
+  }
+  Posted receive_held(const ReceiveSpec& spec, bool background) {
+    const Posted posted = messenger_.receive(spec);
+    if (background && posted.request != nullptr && posted.request->state != RequestState::done)
+      activate_background();
+    wake_for_posted();
+    return posted;
+  }
   bool wait_held(WaitCondition condition, std::span<Request* const> requests,
                  std::chrono::nanoseconds timeout);
   bool wait_held(Request& request, std::chrono::nanoseconds timeout);
@@ -218,6 +240,13 @@ class Engine {
   bool arm_for_sleep() noexcept;
   void sleep(base::Clock::time_point until);
   void wake_sleepers() noexcept;
+  void wake_for_posted() noexcept {
+    if (has_listeners()) [[unlikely]]
+      wake_sleepers();
+  }
+  [[nodiscard]] bool has_listeners() const noexcept {
+    return asleep_ || !waiters_.empty() || event_loop_bell_.may_ring();
+  }
   void announce_events() noexcept;
   std::size_t look_once();
   void end_announced_sleep() noexcept;
@@ -229,7 +258,13 @@ class Engine {
   void look_for_deadlock(Watch& watch) noexcept;
   [[nodiscard]] bool may_be_helped() noexcept;
 
-  void activate_background() noexcept;
+  // Called under the lock when an operation was posted whose caller goes away.
+  void activate_background() noexcept {
+    // relaxed: under the lock; a thread that parks by itself does so under the lock, too.
+    if (background_.load(std::memory_order_relaxed) == Background::parked) [[unlikely]]
+      wake_background();
+  }
+  void wake_background() noexcept;
   void stop_background() noexcept;
   void background_main() noexcept;
   void start_background_thread() noexcept;

@@ -1,9 +1,12 @@
 #include "transport/engine/engine_lock.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <ctime>
 
 #include "transport/base/spin.h"
 
@@ -14,28 +17,38 @@ namespace {
 // sleep at once would find the lock taken again when it wakes.
 constexpr int spins_before_sleep = 2000;
 constexpr int spins_of_yield = 64;
+constexpr timespec slice{.tv_sec = 0, .tv_nsec = 1'000'000};
+
+// A full barrier on every core that runs a thread of this process. False: the kernel has none.
+bool fence_all_threads() noexcept {
+  static const bool is_registered =
+      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  return is_registered && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
 
 }  // namespace
 
 void EngineLock::lock_contended() noexcept {
   contenders_.fetch_add(1, std::memory_order_relaxed);
-  // Who was woken takes the lock as `asleep`: the unlock that woke it has forgotten the other sleepers.
-  // acquire: as in try_lock().
-  const auto take_as_asleep = [this] { return state_.exchange(asleep, std::memory_order_acquire) == free; };
-  for (bool slept = false;; slept = true) {
-    for (int spin = 0; spin < spins_before_sleep; ++spin) {
-      if (state_.load(std::memory_order_relaxed) == free && (slept ? take_as_asleep() : try_lock())) {
-        contenders_.fetch_sub(1, std::memory_order_relaxed);
-        return;
-      }
-      base::cpu_relax();
-    }
-    if (take_as_asleep()) {
-      contenders_.fetch_sub(1, std::memory_order_relaxed);
-      return;
-    }
-    syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, asleep, nullptr, nullptr, 0);
+  while (!spin()) sleep();
+  contenders_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Whether it has got the lock.
+bool EngineLock::spin() noexcept {
+  for (int spin = 0; spin < spins_before_sleep; ++spin) {
+    if (state_.load(std::memory_order_relaxed) == free && try_lock()) return true;
+    base::cpu_relax();
   }
+  return false;
+}
+
+// Until somebody unlocks, or for no reason.
+void EngineLock::sleep() noexcept {
+  sleepers_.fetch_add(1, std::memory_order_relaxed);  // fence_all_threads() orders it
+  const timespec* const limit = fence_all_threads() ? nullptr : &slice;
+  syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, held, limit, nullptr, 0);
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void EngineLock::wake_one() noexcept {

@@ -20,6 +20,8 @@ class EventLoopBell {
   void loop_sleeps() noexcept;
   // Wakes the loop, if it sleeps; one system call at most for each of its sleeps.
   void ring() noexcept;
+  // Whether ring() would do anything.
+  [[nodiscard]] bool may_ring() const noexcept { return state_ == State::sleeping; }
 
  private:
   enum class State : unsigned char {

@@ -131,7 +131,7 @@ bool Engine::timed_out(const Watch& watch) const noexcept {
 
 // True: every transport will wake the reactor, which has been told of the sleep. False: look again.
 bool Engine::arm_for_sleep() noexcept {
-  if (messenger_.fill_tenders() != 0) return false;
+  if (messenger_.lose_patience() != 0) return false;
   reactor_.announce_sleep();
   for (auto& transport : transports_) {
     if (transport->arm()) continue;

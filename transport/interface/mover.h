@@ -48,6 +48,8 @@ class Mover {
   // follows from Transport::progress(), unless stop() comes first. `cancelled`: the peer has withdrawn it,
   // and what was copied is void. Else it failed, nothing more is touched, and the link can bring the data.
   virtual base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept = 0;
+  // Whether no link brings this faster than pull() does; else both may be tried.
+  [[nodiscard]] virtual bool outruns_links(const RemoteKey& /*key*/) const noexcept { return true; }
   // Ends a pull that is in progress; `done` is not called and the memory not touched any more.
   virtual void stop(Completion& done) noexcept = 0;
 };

@@ -55,6 +55,9 @@ enum class PacketKind : std::uint8_t {
   // The whole message of an offer that was not pulled soon, with credit, as an eager one. id: the sender's
   // request, as in the offer; message_bytes: as there.
   fill = 16,
+
+  // The sender has closed `context`: nothing of it follows there, and what is sent to it there is for nobody.
+  departed = 17,
 };
 
 // PacketHeader::id of a `turned_away`.

@@ -6,17 +6,6 @@
 namespace parley::transport {
 namespace {
 
-// Multiplication spreads each key upwards; the bits above the middle, which depend on all below them, choose
-// the bucket. The two products do not wait for each other.
-std::size_t hash_of(std::uint32_t context, std::uint32_t source, std::uint64_t tag) noexcept {
-  const std::uint64_t pair = (static_cast<std::uint64_t>(context) << 32) | source;
-  return static_cast<std::size_t>((pair * 0x9e3779b97f4a7c15ULL + tag * 0xc2b2ae3d27d4eb4fULL) >> 32);
-}
-
-Envelope exact_envelope(const Pattern& pattern) noexcept {
-  return {pattern.context, pattern.source, pattern.tag};
-}
-
 // The oldest element of `list` that `wanted` accepts, or nullptr.
 template <typename List, typename Wanted>
 auto first_of(List& list, const Wanted& wanted) noexcept -> decltype(list.front()) {
@@ -42,11 +31,6 @@ Matcher::Matcher(std::size_t bucket_count)
   assert(bucket_count != 0 && (bucket_count & mask_) == 0);
 }
 
-Matcher::ExactBucket& Matcher::exact_bucket(const Envelope& envelope) noexcept {
-  const auto tag = static_cast<std::uint64_t>(envelope.tag);
-  return exact_[hash_of(envelope.context, envelope.source, tag) & mask_];
-}
-
 Matcher::SourceList& Matcher::source_bucket(std::uint32_t context, std::uint32_t source) noexcept {
   return sources_[hash_of(context, source, 0) & mask_];
 }
@@ -54,16 +38,14 @@ Matcher::SourceList& Matcher::source_bucket(std::uint32_t context, std::uint32_t
 // The list in which `receive` waits.
 Matcher::PostedList& Matcher::home_of(const PostedReceive& receive) noexcept {
   if (!receive.pattern.is_exact()) return wildcards_;
-  return exact_bucket(exact_envelope(receive.pattern)).posted;
+  return exact_bucket(receive.pattern).posted;
 }
 
-PostedReceive* Matcher::match_arrival(const Envelope& envelope) noexcept {
-  const auto accepts = [&](const PostedReceive& receive) { return receive.pattern.accepts(envelope); };
-  PostedReceive* oldest = first_of(exact_bucket(envelope).posted, accepts);
-  PostedReceive* wild = first_of(wildcards_, accepts);
-  if (wild != nullptr && (oldest == nullptr || wild->serial < oldest->serial)) oldest = wild;
-  if (oldest != nullptr) PostedList::remove(*oldest);
-  return oldest;
+// The older one of `exact`, which may be null, and of what fits among the wildcards.
+PostedReceive* Matcher::match_wildcard(const Envelope& envelope, PostedReceive* exact) noexcept {
+  PostedReceive* wild =
+      first_of(wildcards_, [&](const PostedReceive& receive) { return receive.pattern.accepts(envelope); });
+  return wild != nullptr && (exact == nullptr || wild->serial < exact->serial) ? wild : exact;
 }
 
 void Matcher::keep(Arrival& arrival) noexcept {
@@ -73,15 +55,7 @@ void Matcher::keep(Arrival& arrival) noexcept {
   order_.push_back(arrival);
 }
 
-Arrival* Matcher::post(PostedReceive& receive) noexcept {
-  receive.serial = ++last_posted_;
-  if (receive.pattern.is_exact()) {  // its list and that of its messages are found at once
-    ExactBucket& bucket = exact_bucket(exact_envelope(receive.pattern));
-    Arrival* arrival = first_of(bucket.arrivals,
-                                [&](const Arrival& kept) { return receive.pattern.accepts(kept.envelope); });
-    arrival != nullptr ? take(*arrival) : bucket.posted.push_back(receive);
-    return arrival;
-  }
+Arrival* Matcher::post_wildcard(PostedReceive& receive) noexcept {
   if (Arrival* arrival = find(receive.pattern); arrival != nullptr) {
     take(*arrival);
     return arrival;
@@ -92,7 +66,7 @@ Arrival* Matcher::post(PostedReceive& receive) noexcept {
 
 Arrival* Matcher::find(const Pattern& pattern) noexcept {
   const auto accepted = [&](const Arrival& arrival) { return pattern.accepts(arrival.envelope); };
-  if (pattern.is_exact()) return first_of(exact_bucket(exact_envelope(pattern)).arrivals, accepted);
+  if (pattern.is_exact()) return first_of(exact_bucket(pattern).arrivals, accepted);
   if (pattern.source != any_source) return first_of(source_bucket(pattern.context, pattern.source), accepted);
   return first_of(order_, accepted);
 }

@@ -31,6 +31,10 @@ struct Pattern {
     return context == envelope.context && (source == any_source || source == envelope.source) &&
            (tag == any_tag || tag == envelope.tag);
   }
+  // As accepts(), of an exact pattern.
+  [[nodiscard]] bool is(const Envelope& envelope) const noexcept {
+    return context == envelope.context && source == envelope.source && tag == envelope.tag;
+  }
 };
 
 struct PostedTag;
@@ -109,9 +113,14 @@ class Matcher {
     BucketList arrivals;
   };
 
+  static std::size_t hash_of(std::uint32_t context, std::uint32_t source, std::int64_t tag) noexcept;
+  ExactBucket& exact_bucket(std::uint32_t context, std::uint32_t source, std::int64_t tag) noexcept;
   ExactBucket& exact_bucket(const Envelope& envelope) noexcept;
+  ExactBucket& exact_bucket(const Pattern& exact) noexcept;
   SourceList& source_bucket(std::uint32_t context, std::uint32_t source) noexcept;
   PostedList& home_of(const PostedReceive& receive) noexcept;
+  PostedReceive* match_wildcard(const Envelope& envelope, PostedReceive* exact) noexcept;
+  Arrival* post_wildcard(PostedReceive& receive) noexcept;
 
   std::size_t mask_;
   std::vector<ExactBucket> exact_;   // by (context, source, tag)
@@ -121,5 +130,50 @@ class Matcher {
   std::uint64_t last_posted_ = 0;
   std::uint64_t last_kept_ = 0;
 };
+
+// The usual course of a message is inline: a posted receive and its message name the same exact envelope.
+
+// Multiplication spreads each key upwards; the bits above the middle, which depend on all below them, choose
+// the bucket. The two products do not wait for each other.
+inline std::size_t Matcher::hash_of(std::uint32_t context, std::uint32_t source, std::int64_t tag) noexcept {
+  const std::uint64_t pair = (static_cast<std::uint64_t>(context) << 32) | source;
+  return static_cast<std::size_t>(
+      (pair * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(tag) * 0xc2b2ae3d27d4eb4fULL) >> 32);
+}
+
+inline Matcher::ExactBucket& Matcher::exact_bucket(std::uint32_t context, std::uint32_t source,
+                                                   std::int64_t tag) noexcept {
+  return exact_[hash_of(context, source, tag) & mask_];
+}
+
+inline Matcher::ExactBucket& Matcher::exact_bucket(const Envelope& envelope) noexcept {
+  return exact_bucket(envelope.context, envelope.source, envelope.tag);
+}
+
+inline Matcher::ExactBucket& Matcher::exact_bucket(const Pattern& exact) noexcept {
+  return exact_bucket(exact.context, exact.source, exact.tag);
+}
+
+inline PostedReceive* Matcher::match_arrival(const Envelope& envelope) noexcept {
+  PostedList& posted = exact_bucket(envelope).posted;
+  PostedReceive* oldest = posted.front();
+  while (oldest != nullptr && !oldest->pattern.is(envelope)) oldest = posted.next(*oldest);
+  if (!wildcards_.empty()) [[unlikely]]
+    oldest = match_wildcard(envelope, oldest);
+  if (oldest != nullptr) PostedList::remove(*oldest);
+  return oldest;
+}
+
+inline Arrival* Matcher::post(PostedReceive& receive) noexcept {
+  receive.serial = ++last_posted_;
+  if (!receive.pattern.is_exact()) [[unlikely]]
+    return post_wildcard(receive);
+  ExactBucket& bucket = exact_bucket(receive.pattern);  // its list and that of its messages are found at once
+  Arrival* arrival = bucket.arrivals.front();
+  while (arrival != nullptr && !receive.pattern.is(arrival->envelope))
+    arrival = bucket.arrivals.next(*arrival);
+  arrival != nullptr ? take(*arrival) : bucket.posted.push_back(receive);
+  return arrival;
+}
 
 }  // namespace parley::transport

@@ -23,6 +23,9 @@ inline constexpr std::size_t max_envelopes = 128 * 1024;
 // and remembers it.
 inline constexpr std::size_t max_told_aborts = 4096;
 
+// Departures from groups that wait to be told to a peer, or that it has told before we know the group.
+inline constexpr std::size_t max_told_departures = 4096;
+
 // Credit goes back with the next packet; alone only when this much is owed.
 inline constexpr std::int32_t credit_return_units = eager_window_units / 2;
 

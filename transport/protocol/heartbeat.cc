@@ -39,7 +39,7 @@ void Messenger::look_after_awaited(TimePoint now) noexcept {
     const bool is_named = std::exchange(peer->pulse.awaited, false);
     const bool can_answer = peer->state == PeerState::up && peer->number != options_.self;
     if ((is_named || any_source_waits) && can_answer) look_after(*peer, now);
-    if (is_named || peer->owes_abort) dial_again(*peer, now);
+    if (is_named || !peer->abort_contexts.empty()) dial_again(*peer, now);
   }
   if (any_source_waits && search_ != nullptr && !leaving_) search_();
 }

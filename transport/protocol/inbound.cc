@@ -1,5 +1,6 @@
 // What Messenger makes of packets that arrive.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "transport/base/log.h"
@@ -15,6 +16,18 @@ namespace {
 
 bool types_agree(std::uint8_t a, std::uint8_t b) noexcept {
   return a == b || a == untyped || b == untyped;
+}
+
+// As copy_bytes(). Messages of a word or two are copied by two moves that may overlap, without a call.
+void copy_message(std::byte* to, std::span<const std::byte> from) noexcept {
+  const std::size_t bytes = from.size();
+  if (bytes < 8 || bytes > 16) return copy_bytes(to, from.data(), bytes);
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::memcpy(&first, from.data(), 8);
+  std::memcpy(&last, from.data() + bytes - 8, 8);
+  std::memcpy(to, &first, 8);
+  std::memcpy(to + bytes - 8, &last, 8);
 }
 
 }  // namespace
@@ -51,6 +64,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
       if ((header.id & stall_is_deadlock) != 0 && peer.told_about != nullptr &&
           try_end(*peer.told_about, Code::deadlocked) && !peer.blocked)
         drive(peer);  // takes our offer back before anything else follows
+      if (contexts_.is_closed(header.context)) remind_of_departure(peer, header.context);
       return;
     case PacketKind::resume: peer.told_us.valid = false; return;
     case PacketKind::ping:
@@ -61,6 +75,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
     case PacketKind::welcome:
     case PacketKind::turned_away: return violate(peer, "an answer to no dial");
     case PacketKind::goodbye: return handle_goodbye(peer, header);
+    case PacketKind::departed: return handle_departed(peer, header);
   }
   violate(peer, "unknown packet kind");
 }
@@ -181,10 +196,10 @@ void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<c
   if (posted == nullptr) return keep(peer, header, payload, adoptable);
   auto& request = static_cast<Request&>(*posted);
   const Status status = describe_match(request, peer, envelope, header.type_code, payload.size());
-  if (status.ok()) copy_bytes(request.data, payload.data(), payload.size());
+  if (status.ok()) copy_message(request.data, payload);
   if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
   owe(peer, payload.size());
-  complete(request, status);
+  finish(request, status);  // no posted receive has a number or a mover
 }
 
 void Messenger::handle_offer(Peer& peer, const PacketHeader& header,
@@ -209,8 +224,9 @@ void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_
   const std::size_t wanted = request.ending.failed() ? 0 : request.message_bytes;
   // Our own send may have been taken back while its offer was on the way: then there is nothing to pull from.
   const bool stands = peer.number != options_.self || ids_.find(remote_id) != nullptr;
+  if (wanted != 0 && key != nullptr) peer.fillable.push_back(request);
   if (wanted != 0 && key != nullptr && peer.mover != nullptr && stands)
-    return pull(request, peer, *key, wanted);
+    return fetch(request, peer, *key, wanted);
   grant(request, peer, wanted);
 }
 
@@ -220,9 +236,11 @@ void Messenger::grant(Request& request, Peer& peer, std::size_t bytes) noexcept 
     request.ending = Code::exhausted;
     request.granted_bytes = 0;
   }
-  enqueue(peer, request, Errand::grant);
+  const bool in_turn = peer.endpoint != nullptr && !peer.blocked && !peer.goodbye_sent && peer.outbox.empty();
+  const bool has_left = in_turn && send_grant(peer, request);
+  if (!has_left) enqueue(peer, request, Errand::grant);
   if (request.granted_bytes == 0) complete(request, {});
-  if (!peer.blocked) drive(peer);
+  if (!has_left && !peer.blocked) drive(peer);
 }
 
 void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
@@ -245,7 +263,7 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
     if (header.tag == 1) note_pulled(*request);
     return complete(*request, {});
   }
-  (void)end_move(*request);  // by the link, then
+  if (!end_move(*request)) return complete(*request, {});  // it was pulled meanwhile
   if (request->tendered_units != 0) {
     end_tender(*request);
     note_unpulled(peer);
@@ -266,8 +284,13 @@ Request* Messenger::data_target(Peer& peer, const PacketHeader& header) noexcept
   const bool valid = request->peer == &peer && request->kind == RequestKind::receive &&
                      request->state == RequestState::moving && offset == request->moved_bytes &&
                      header.payload_bytes <= request->granted_bytes - request->moved_bytes;
-  if (!valid) violate(peer, "data that no receive expects");
-  return valid ? request : nullptr;
+  if (!valid) {
+    violate(peer, "data that no receive expects");
+    return nullptr;
+  }
+  const std::uint64_t last_at = std::exchange(peer.data_at, burst_);
+  if (request->route != nullptr) note_invited(*request, last_at);
+  return request;
 }
 
 void Messenger::handle_data(Peer& peer, const PacketHeader& header,
@@ -290,6 +313,7 @@ void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
     Request* request = receive_of(peer, header.id);
     if (request == nullptr || request->mover == nullptr) return;
     (void)end_move(*request);
+    if (request->id != 0) return;  // our grant has left, too
     return wait_again(*request);
   }
   if (offer->held) return unlist_offer(*offer);  // its handle finds it so
@@ -305,12 +329,16 @@ void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept 
   if (base::IntrusiveList<Request, OutboxTag>::is_linked(*request))
     return violate(peer, "an answer to a grant that has not left");
   ids_.remove(std::exchange(request->id, 0));
+  (void)end_move(*request);
   wait_again(*request);
 }
 
 // The message was taken back: the receive goes back to its place and waits for another one.
 void Messenger::wait_again(Request& request) noexcept {
   if (request.ending.failed()) return complete(request, {});
+  using Stream = base::IntrusiveList<Request, StreamTag>;
+  if (Stream::is_linked(request)) Stream::remove(request);
+  if (request.route != nullptr) end_route(request);
   request.state = RequestState::posted;
   request.message_bytes = request.moved_bytes = request.granted_bytes = 0;
   // A probed message was received by its handle alone: no other one can take its place.
@@ -327,6 +355,7 @@ void Messenger::wait_again(Request& request) noexcept {
 void Messenger::handle_abort(Peer& peer, const PacketHeader& header,
                              std::span<const std::byte> payload) noexcept {
   if (header.id - 1 >= peers_.size()) return violate(peer, "an abort by nobody");
+  if (contexts_.is_closed(header.context)) return;
   if (abort_record(header.context) == nullptr && aborts_.size() >= max_told_aborts)
     return violate(peer, "more aborts than there are groups");
   const std::string_view reason(reinterpret_cast<const char*>(payload.data()), payload.size());

@@ -17,30 +17,40 @@ constexpr auto abort_grace = std::chrono::milliseconds(40);
 }  // namespace
 
 Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
-  if (abort_record(spec.pattern.context) != nullptr) return {Code::aborted};
+  if (abort_record(spec.pattern.context) != nullptr) return {note_end(Code::aborted, nullptr)};
   Request* request = new_receive(spec);
   if (request == nullptr) return {Code::exhausted};
   if (spec.pattern.source != any_source) request->peer = peers_[spec.pattern.source].get();
-  if (Arrival* arrival = matcher_.post(*request); arrival != nullptr) {
+  if (Arrival* arrival = matcher_.post(*request); arrival != nullptr)
     take_arrival(*request, static_cast<Unexpected&>(*arrival));
-  } else if (const Status obstacle = receive_obstacle(spec.pattern); obstacle.failed()) {
-    // Messages that came before the peer went down are delivered; others will not come.
-    if (request->peer == nullptr && casualty_) request->peer = peers_[casualty_->peer].get();
-    matcher_.unpost(*request);
-    complete(*request, obstacle);
-  } else if (request->peer != nullptr && request->peer->state == PeerState::expected) {
-    want_link(*request->peer);  // or its death would go unnoticed
-  }
+  else if (request->peer == nullptr || request->peer->state != PeerState::up ||
+           has_departed(spec.pattern.context, spec.pattern.source)) [[unlikely]]
+    wait_without_link(*request);
   return {Code::in_progress, request};
+}
+
+// A posted receive that no one linked peer is to serve: somebody else will, or the receive ends here.
+void Messenger::wait_without_link(Request& request) noexcept {
+  if (const Status obstacle = receive_obstacle(request.pattern); obstacle.failed()) {
+    // Messages that came before the peer went down are delivered; others will not come.
+    const auto& casualty = casualty_of(request.pattern.context);
+    if (request.peer == nullptr && casualty) request.peer = peers_[casualty->peer].get();
+    matcher_.unpost(request);
+    complete(request, obstacle);
+  } else if (request.peer != nullptr && request.peer->state == PeerState::expected) {
+    want_link(*request.peer);  // or its death would go unnoticed
+  }
 }
 
 Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
   if (abort_record(pattern.context) != nullptr) return Code::aborted;
   if (pattern.source != any_source) {
     const Peer& peer = *peers_[pattern.source];
-    return peer.state == PeerState::left || peer.state == PeerState::down ? peer.reason : Status();
+    if (peer.state == PeerState::left || peer.state == PeerState::down) return peer.reason;
+    return has_departed(pattern.context, pattern.source) ? Status(Code::peer_left) : Status();
   }
-  return casualty_ ? peers_[casualty_->peer]->reason : Status();
+  const auto& casualty = casualty_of(pattern.context);
+  return casualty ? peers_[casualty->peer]->reason : Status();
 }
 
 Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept {
@@ -92,40 +102,12 @@ Request* Messenger::new_receive(const ReceiveSpec& spec) noexcept {
 void Messenger::complete(Request& request, Status status) noexcept {
   if (request.mover != nullptr && !end_move(request)) request.ending = status = {};
   if (request.tendered_units != 0) end_tender(request);
-  request.status = request.ending.failed() ? request.ending : status;
-  request.state = RequestState::done;
+  if (request.route != nullptr) end_route(request);
   if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
-  base::IntrusiveList<Request, LiveTag>::remove(request);
-  --live_count_;
-  ++ended_count_;
-  if (request.kind == RequestKind::send) {
-    --live_send_count_;
-    --request.peer->live_sends;
-  }
-  if (request.peer != nullptr && request.peer->told_about == &request) {
-    request.peer->told_about = nullptr;
-    request.peer->resume_wanted = unsettled_ = true;
-  }
-  // Nobody may look after it again for a long time.
-  if (request.peer != nullptr && request.peer->pulse.suspected &&
-      request.peer->heard != request.peer->pulse.heard)
-    clear_of_suspicion(*request.peer, std::chrono::steady_clock::now());
-  if (request.waiter != nullptr) request.waiter->unpark();
-  if (request.on_done != nullptr) request.on_done(request);
-  finish_errand(request);
-}
-
-// Frees a request that has ended, was released, and waits in no outbox.
-void Messenger::finish_errand(Request& request) noexcept {
-  using Outbox = base::IntrusiveList<Request, OutboxTag>;
-  if (request.state == RequestState::done && request.released && !Outbox::is_linked(request))
-    requests_.destroy(&request);
-}
-
-void Messenger::release(Request& request) noexcept {
-  request.released = true;
-  request.waiter = nullptr;
-  finish_errand(request);
+  using Stream = base::IntrusiveList<Request, StreamTag>;
+  if (request.kind == RequestKind::receive && Stream::is_linked(request))
+    Stream::remove(request);  // fillable
+  finish(request, note_end(request.ending.failed() ? request.ending : status, request.peer));
 }
 
 bool Messenger::cancel(Request& request, Status reason) noexcept {
@@ -267,6 +249,10 @@ void Messenger::end_when_safe(Request& request, Status status) noexcept {
   ending_ = true;
 }
 
+std::uint32_t Messenger::context_of(const Request& request) noexcept {
+  return request.kind == RequestKind::send ? request.envelope.context : request.pattern.context;
+}
+
 bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept {
   try {
     if (!aborts_.try_emplace(context, AbortRecord{by, std::string(reason.substr(0, 512))}).second)
@@ -277,26 +263,18 @@ bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
   abort_grace_ = std::chrono::steady_clock::now() + abort_grace;
   for (Request* request = live_.front(); request != nullptr;) {
     Request* next = live_.next(*request);
-    const bool is_send = request->kind == RequestKind::send;
-    const std::uint32_t of = is_send ? request->envelope.context : request->pattern.context;
-    if (of == context && !request->ending.failed()) end_when_safe(*request, Code::aborted);
+    if (context_of(*request) == context && !request->ending.failed()) end_when_safe(*request, Code::aborted);
     request = next;
   }
   drop_unmatched([&](const Unexpected& message) { return message.envelope.context == context; });
-  // Whoever hears of it tells all others before it may say goodbye: a link keeps its order, so that nobody
-  // takes a rank that leaves because of the abort for one that left in good order.
-  for (auto& peer : peers_) {
-    if (peer->number == options_.self) continue;
-    if (peer->endpoint != nullptr) {
-      if (!note(peer->abort_contexts, context)) peer->close_wanted = true;
-    } else if (by == options_.self && connect_ != nullptr && peer->state == PeerState::expected) {
-      peer->owes_abort = true;
-      want_link(*peer);
-    }
-  }
-  unsettled_ = true;
-  settle();
+  tell_abort(context, by);
   return true;
+}
+
+// Whether receives from any source miss a peer that ended so. Of one that we never met nothing was expected
+// but by those who named it.
+bool Messenger::counts_as_failure(Status reason) noexcept {
+  return reason.failed() && reason.code() != Code::peer_left && reason.code() != Code::gone;
 }
 
 // Ends everything that needs this peer. Its unmatched messages stay: they were sent in good order.
@@ -308,13 +286,14 @@ void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noex
   }
   if (peer.state == PeerState::expected) end_dial(peer);
   if (peer.state != PeerState::left || peer.endpoint == nullptr) peer.state = PeerState::down;
-  // Of a peer that we never met nothing was expected but by those who named it.
-  const bool is_failure = is_news && status.code() != Code::peer_left && status.code() != Code::gone;
-  if (is_failure && !casualty_) casualty_ = Casualty{peer.number, culprit};
+  const bool is_failure = is_news && counts_as_failure(status);
+  if (is_failure) note_casualty(peer, culprit);
   if (peer.landing_buffer != nullptr && peer.endpoint == nullptr)
     buffers_.give(std::exchange(peer.landing_buffer, nullptr), peer.landing_bytes);
   if (peer.endpoint == nullptr) peer.landing_request = nullptr;
   peer.told_us.valid = false;
+  if (peer.endpoint == nullptr)  // nobody is left to be told
+    for (const std::uint32_t context : std::exchange(peer.abort_contexts, {})) forget_abort(context);
 
   fail_requests(peer, status);
   if (is_failure) fail_any_source(status, peer);
@@ -358,7 +337,7 @@ void Messenger::fail_any_source(Status status, Peer& peer) noexcept {
   for (Request* request = live_.front(); request != nullptr;) {
     Request* next = live_.next(*request);
     if (request->kind == RequestKind::receive && request->state == RequestState::posted &&
-        request->pattern.source == any_source) {
+        request->pattern.source == any_source && concerns(request->pattern.context, peer.number)) {
       matcher_.unpost(*request);
       request->peer = &peer;
       complete(*request, status);

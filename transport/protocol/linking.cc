@@ -3,6 +3,7 @@
 // A process that dials may send only when the other one has welcomed the link. If both have dialled, the one
 // with the higher number turns the other's link away and keeps its own; the lower welcomes what comes and
 // forgets its dial. So both keep the same link, and no message is ever sent on the other.
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <utility>
@@ -129,11 +130,13 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
     }
   }
   endpoint.user = &peer;
-  peer.owes_abort = false;
   // Whoever links later than others has heard of nothing yet.
-  for (const auto& [context, record] : aborts_)
-    if (peer.number != options_.self && !note(peer.abort_contexts, context))
-      peer.close_wanted = unsettled_ = true;
+  for (const auto& [context, record] : aborts_) {
+    const bool is_owed = std::find(peer.abort_contexts.begin(), peer.abort_contexts.end(), context) !=
+                         peer.abort_contexts.end();
+    if (peer.number == options_.self || is_owed || !concerns(context, peer.number)) continue;
+    if (!note(peer.abort_contexts, context)) peer.close_wanted = unsettled_ = true;
+  }
   if (leaving_ && peer.number != options_.self) {
     peer.goodbye_wanted = true;
     peer.goodbye_culprit = leaving_->culprit;

@@ -34,13 +34,22 @@ void Messenger::on_writable(Endpoint& endpoint) noexcept {
   drive(*peer);
 }
 
-std::optional<std::uint32_t> Messenger::dead_process() const noexcept {
+std::optional<std::uint32_t> Messenger::known_death() const noexcept {
   if (!casualty_ || peers_[casualty_->peer]->reason.code() != Code::peer_died) return std::nullopt;
   return casualty_->culprit;
 }
 
-void Messenger::acknowledge_failures() noexcept {
-  casualty_.reset();
+std::optional<std::uint32_t> Messenger::dead_process() const noexcept {
+  if (culprit_) return culprit_;
+  // Who aborts because of a death may say so before we know of the death.
+  return was_aborted_ ? known_death() : std::nullopt;
+}
+
+// Something that we did, or meant to do, with this peer has ended so.
+Status Messenger::note_end(Status status, const Peer* peer) noexcept {
+  if (status.code() == Code::aborted) was_aborted_ = true;
+  if (status.code() == Code::peer_died && peer != nullptr && !culprit_) culprit_ = peer->culprit;
+  return status;
 }
 
 const AbortRecord* Messenger::find_abort(std::uint32_t context) const noexcept {
@@ -51,15 +60,19 @@ const AbortRecord* Messenger::find_abort(std::uint32_t context) const noexcept {
 Unexpected* Messenger::peek(const Pattern& pattern) noexcept {
   auto* message = static_cast<Unexpected*>(matcher_.find(pattern));
   if (message != nullptr) return message;
-  if (pattern.source == any_source)
-    any_source_is_probed_ = true;
-  else
+  if (pattern.source != any_source) {
     await_peer(pattern.source);
+  } else {
+    any_source_is_probed_ = true;
+    if (const auto& casualty = casualty_of(pattern.context); casualty)
+      (void)note_end(peers_[casualty->peer]->reason, peers_[casualty->peer].get());
+  }
   return nullptr;
 }
 
 void Messenger::await_peer(std::uint32_t number) noexcept {
   peers_[number]->pulse.awaited = true;
+  (void)note_end(peers_[number]->reason, peers_[number].get());
   want_link(*peers_[number]);
 }
 
@@ -71,8 +84,8 @@ void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(
 
 bool Messenger::owes_aborts() const noexcept {
   return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
-    return peer->state == PeerState::expected ? peer->owes_abort
-                                              : peer->state == PeerState::up && !peer->abort_contexts.empty();
+    const bool may_be_told = peer->state == PeerState::expected || peer->state == PeerState::up;
+    return may_be_told && !peer->abort_contexts.empty();
   });
 }
 
@@ -137,7 +150,7 @@ bool Messenger::has_completion_functions() noexcept {
 }
 
 std::size_t Messenger::pump() noexcept {
-  std::size_t driven = look_after_tenders();
+  std::size_t driven = look_after_tenders() + look_after_invited();
   if (!std::exchange(yielded_, false)) return driven;
   for (auto& peer : peers_) {
     if (!std::exchange(peer->yielded, false) || peer->blocked) continue;

@@ -15,59 +15,15 @@
 #include "transport/interface/sink.h"
 #include "transport/match/matcher.h"
 #include "transport/protocol/buffer_pool.h"
+#include "transport/protocol/contexts.h"
 #include "transport/protocol/id_table.h"
 #include "transport/protocol/peer.h"
 #include "transport/protocol/request.h"
+#include "transport/protocol/route.h"
+#include "transport/protocol/specs.h"
 #include "transport/protocol/unexpected.h"
 
 namespace parley::transport {
-
-struct MessengerOptions {
-  std::uint32_t self = 0;        // our number
-  std::uint32_t peer_count = 1;  // processes, ourselves included; their numbers are 0 to peer_count - 1
-  std::size_t eager_limit_bytes = 64 * 1024;  // larger messages are offered; at most max_payload_bytes
-  std::size_t piece_bytes = 1024 * 1024;      // of a granted message, at most max_payload_bytes
-};
-
-struct SendSpec {
-  std::uint32_t destination = 0;
-  std::uint32_t context = 0;
-  std::int64_t tag = 0;
-  std::uint8_t type_code = untyped;
-  const std::byte* data = nullptr;
-  std::size_t bytes = 0;
-  bool synchronous = false;
-  std::chrono::nanoseconds timeout{};
-  bool gives_up = false;  // see Request
-  Endpoint::Urgency urgency = Endpoint::Urgency::now;
-};
-
-struct ReceiveSpec {
-  Pattern pattern;
-  std::uint8_t type_code = untyped;
-  std::byte* data = nullptr;
-  std::size_t capacity_bytes = 0;
-  std::chrono::nanoseconds timeout{};
-  bool gives_up = false;  // see Request
-};
-
-// What a send or receive call came to. No request: it is complete (a send's only way to be so) or failed.
-struct Posted {
-  base::Status status;
-  Request* request = nullptr;
-};
-
-// A peer that is lost, and whose failure that was: its own, unless its goodbye named another.
-struct Casualty {
-  std::uint32_t peer = 0;
-  std::uint32_t culprit = 0;
-};
-
-// Why a context was aborted.
-struct AbortRecord {
-  std::uint32_t by = 0;  // process
-  std::string reason;
-};
 
 // The message protocol over ordered links: matching, eager and offered messages, credit, cancelling, failure
 // of peers. It moves nothing by itself: transports deliver to it as PacketSink, and it answers with
@@ -140,6 +96,14 @@ class Messenger final : public PacketSink {
     return aborts_.empty() ? nullptr : find_abort(context);  // asked for every message
   }
 
+  // A context that is opened has these members only: its receives from any source fail for none but them, and
+  // its aborts go to nobody else. Each member opens it, before its first operation there; its number was
+  // never used before. False: out of memory, nothing has changed.
+  bool open_context(std::uint32_t context, std::span<const std::uint32_t> members) noexcept;
+  // Gives up what has come and was not received, and tells the members, whose operations with us there then
+  // end with `peer_left`. REQUIRES: no operation of ours is pending there, no message is held.
+  void close_context(std::uint32_t context) noexcept;
+
   // Ends what is past its deadline, and looks whether the peers that operations wait for are alive; returns
   // when the next deadline passes. Called every few milliseconds while somebody waits or something is
   // pending.
@@ -151,12 +115,15 @@ class Messenger final : public PacketSink {
   // Whether a link that was wanted is not made yet.
   [[nodiscard]] bool is_dialling() const noexcept { return dials_under_way_ != 0; }
 
-  // Large sends leave a few pieces at a time, and what is tendered shall be pulled soon; whether there is any
-  // of both, and what is to be done about it at this look.
-  [[nodiscard]] bool wants_pump() const noexcept { return yielded_ || !tendered_.empty(); }
+  // Large sends leave a few pieces at a time, what is tendered shall be pulled soon, and what was asked for
+  // shall come soon; whether there is any of these, and what is to be done about it at this look.
+  [[nodiscard]] bool wants_pump() const noexcept {
+    return yielded_ || !tendered_.empty() || !invited_.empty();
+  }
   std::size_t pump() noexcept;
-  // Before a sleep: sends the data of all that is tendered. Returns of how many.
-  std::size_t fill_tenders() noexcept;
+  // Before a sleep: nobody waits any longer for what peers might do soon. Sends the data of all that is
+  // tendered, pulls what has not come. Returns of how many.
+  std::size_t lose_patience() noexcept;
 
   // Says goodbye to every peer once its outbox and streams are empty. `culprit`: the process whose failure
   // makes us leave, or nothing in good order.
@@ -173,8 +140,9 @@ class Messenger final : public PacketSink {
   // those that may be batched follow with the next flush. Called at each look.
   void end_burst() noexcept { ++burst_; }
 
-  // Any-source receives fail once a possible sender is down; from here on the present failures are known.
-  void acknowledge_failures() noexcept;
+  // Any-source receives fail once a possible sender is down; from here on the present failures are known in
+  // this context.
+  void acknowledge_failures(std::uint32_t context) noexcept;
 
   // Tells the peer of a pending request that we wait for it; that we no longer do is told by itself.
   // `may_be_helped`: another thread of ours, or a completion function, may do what the peer waits for.
@@ -190,9 +158,13 @@ class Messenger final : public PacketSink {
   [[nodiscard]] std::size_t live_sends() const noexcept { return live_send_count_; }
   // Operations that have ended so far.
   [[nodiscard]] std::uint64_t ended_requests() const noexcept { return ended_count_; }
-  // The first failure of a peer that acknowledge_failures() has not settled: the root cause of what follows.
-  [[nodiscard]] const std::optional<Casualty>& casualty() const noexcept { return casualty_; }
-  // The process whose death is that failure, if it is one: the root cause to say goodbye with.
+  // The first failure of a possible sender that acknowledge_failures() has not settled: the root cause of
+  // what follows.
+  [[nodiscard]] const std::optional<Casualty>& casualty_of(std::uint32_t context) const noexcept;
+  // The process whose death is the first failure among all that is not acknowledged, if that is a death.
+  [[nodiscard]] std::optional<std::uint32_t> known_death() const noexcept;
+  // The process whose death was the first to end something of ours that was not acknowledged: the root cause
+  // to say goodbye with. Nothing: what has died was not needed here.
   [[nodiscard]] std::optional<std::uint32_t> dead_process() const noexcept;
   // Whether the end of some operation is told to a function (Request::on_done).
   [[nodiscard]] bool has_completion_functions() noexcept;
@@ -221,6 +193,7 @@ class Messenger final : public PacketSink {
   bool send_controls(Peer& peer) noexcept;
   bool run_errand(Peer& peer, Request& request) noexcept;
   bool run_send_errand(Peer& peer, Request& request, Endpoint::Urgency urgency) noexcept;
+  bool send_grant(Peer& peer, const Request& request) noexcept;
   bool send_piece(Peer& peer, Request& request) noexcept;
   void enqueue(Peer& peer, Request& request, Errand errand) noexcept;
   bool wants_eager(const Peer& peer, std::size_t bytes) const noexcept;
@@ -261,16 +234,26 @@ class Messenger final : public PacketSink {
   void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;
   static bool stands(const Unexpected& message) noexcept;
 
+  // groups.cc
+  void remind_of_departure(Peer& peer, std::uint32_t context) noexcept;
+  void handle_departed(Peer& peer, const PacketHeader& header) noexcept;
+  [[nodiscard]] bool has_departed(std::uint32_t context, std::uint32_t process) const noexcept;
+  [[nodiscard]] bool concerns(std::uint32_t context, std::uint32_t process) const noexcept;
+  void note_casualty(const Peer& peer, std::uint32_t culprit) noexcept;
+  void tell_abort(std::uint32_t context, std::uint32_t by) noexcept;
+  void forget_abort(std::uint32_t context) noexcept;
+
   // tender.cc
   bool wants_tender(Peer& peer, Request& request) noexcept;
   void begin_tender(Peer& peer, Request& request) noexcept;
   void note_unpulled(Peer& peer) noexcept;
   static void end_tender(Request& request) noexcept;
   std::size_t look_after_tenders() noexcept;
+  std::size_t fill_tenders() noexcept;
   void fill(Request& request) noexcept;
   bool send_fill(Peer& peer, Request& request) noexcept;
   Request* fill_target(Peer& peer, const PacketHeader& header) noexcept;
-  Request* receive_of(const Peer& peer, std::uint32_t remote_id) noexcept;
+  static Request* receive_of(Peer& peer, std::uint32_t remote_id) noexcept;
   void handle_fill(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                    std::byte* adoptable) noexcept;
 
@@ -281,6 +264,14 @@ class Messenger final : public PacketSink {
   static std::optional<Exposure> expose(const Peer& peer, Request& request) noexcept;
   void note_pulled(Request& request) noexcept;
   static bool end_move(Request& request) noexcept;
+
+  // routing.cc
+  void fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
+  Route* begin_route(Request& request, Peer& peer, const RemoteKey& key) noexcept;
+  void end_route(Request& request) noexcept;
+  void note_invited(Request& request, std::uint64_t last_data_at) noexcept;
+  void stop_inviting(Request& request) noexcept;
+  std::size_t look_after_invited() noexcept;
 
   // linking.cc
   void set_dial(Peer& peer, DialState state, Endpoint* endpoint) noexcept;
@@ -306,7 +297,10 @@ class Messenger final : public PacketSink {
   static bool note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept;
   Request* new_request(RequestKind kind) noexcept;
   Request* new_receive(const ReceiveSpec& spec) noexcept;
+  void wait_without_link(Request& request) noexcept;
   void complete(Request& request, base::Status status) noexcept;
+  base::Status note_end(base::Status status, const Peer* peer) noexcept;
+  void finish(Request& request, base::Status status) noexcept;
   void finish_errand(Request& request) noexcept;
   void expire(Request& request) noexcept;
   std::optional<base::Status> try_end(Request& request, base::Status reason) noexcept;
@@ -317,8 +311,10 @@ class Messenger final : public PacketSink {
   void run_short(Peer& peer, const char* of_what) noexcept;
   void end_when_safe(Request& request, base::Status status) noexcept;
   void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
+  static bool counts_as_failure(base::Status reason) noexcept;
   void fail_requests(Peer& peer, base::Status status) noexcept;
   void fail_any_source(base::Status status, Peer& peer) noexcept;
+  static std::uint32_t context_of(const Request& request) noexcept;
   [[nodiscard]] const AbortRecord* find_abort(std::uint32_t context) const noexcept;
 
   MessengerOptions options_;
@@ -331,6 +327,7 @@ class Messenger final : public PacketSink {
 
   base::SlabPool<Request> requests_;
   base::SlabPool<Unexpected> messages_;
+  base::SlabPool<Route, 16> routes_;
   BufferPool buffers_;
   IdTable<Request> ids_;
   base::IntrusiveList<Request, LiveTag> live_;  // not done
@@ -340,6 +337,8 @@ class Messenger final : public PacketSink {
 
   std::uint64_t burst_ = 1;  // counts looks at the network, too
   base::IntrusiveList<Request, StreamTag> tendered_;
+  using InvitedList = base::IntrusiveList<Route, RouteTag>;
+  InvitedList invited_;
   int blocked_peers_ = 0;
   int dials_under_way_ = 0;
   struct Leaving {
@@ -349,11 +348,52 @@ class Messenger final : public PacketSink {
   bool any_source_is_probed_ = false;  // since the last tick
 
   std::unordered_map<std::uint32_t, AbortRecord> aborts_;
-  std::optional<Casualty> casualty_;
+  ContextTable contexts_;
+  std::optional<std::uint32_t> culprit_;                 // see dead_process()
+  bool was_aborted_ = false;                             // some operation of ours
+  std::optional<Casualty> casualty_;                     // of the contexts of all processes
   std::chrono::steady_clock::time_point abort_grace_{};  // when links that still use an aborted buffer close
   bool ending_ = false;                                  // some request has `ending` set by an abort
   bool unsettled_ = false;                               // settle() has something to do
   bool yielded_ = false;                                 // pump() has something to do
 };
+
+// The end of a request that has no number, and of which no mover knows: of most of them.
+inline void Messenger::finish(Request& request, base::Status status) noexcept {
+  request.status = status;
+  request.state = RequestState::done;
+  base::IntrusiveList<Request, LiveTag>::remove(request);
+  --live_count_;
+  ++ended_count_;
+  if (request.kind == RequestKind::send) {
+    --live_send_count_;
+    --request.peer->live_sends;
+  }
+  if (Peer* const peer = request.peer; peer != nullptr) {
+    if (peer->told_about == &request) [[unlikely]] {
+      peer->told_about = nullptr;
+      peer->resume_wanted = unsettled_ = true;
+    }
+    // Nobody may look after it again for a long time.
+    if (peer->pulse.suspected && peer->heard != peer->pulse.heard) [[unlikely]]
+      clear_of_suspicion(*peer, std::chrono::steady_clock::now());
+  }
+  if (request.waiter != nullptr) request.waiter->unpark();
+  if (request.on_done != nullptr) request.on_done(request);
+  finish_errand(request);
+}
+
+// Frees a request that has ended, was released, and waits in no outbox.
+inline void Messenger::finish_errand(Request& request) noexcept {
+  using Outbox = base::IntrusiveList<Request, OutboxTag>;
+  if (request.state == RequestState::done && request.released && !Outbox::is_linked(request))
+    requests_.destroy(&request);
+}
+
+inline void Messenger::release(Request& request) noexcept {
+  request.released = true;
+  request.waiter = nullptr;
+  finish_errand(request);
+}
 
 }  // namespace parley::transport

@@ -56,9 +56,10 @@ void Messenger::on_pulled(Completion& completion, Status status) noexcept {
 
 // The mover has copied everything, which ends the send as well; or it could not be copied, and the data go by
 // the link; or the sender was first: then it has taken the message back, and answers the grant with that, or
-// has sent the data unasked, and they come before that answer.
+// has sent the data unasked, and they come before that answer. A grant that has left is answered anyhow.
 void Messenger::pulled(Request& request, Status status) noexcept {
   request.pulled = status.ok();
+  if (!request.pulled && request.id != 0) return;
   grant(request, *request.peer, request.pulled ? 0 : request.message_bytes);
 }
 

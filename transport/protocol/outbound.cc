@@ -17,9 +17,10 @@ constexpr int pieces_per_turn = 4;
 
 Posted Messenger::send(const SendSpec& spec) noexcept {
   Peer& peer = *peers_[spec.destination];
-  if (abort_record(spec.context) != nullptr) return {Code::aborted};
-  if (peer.state == PeerState::left || peer.state == PeerState::down) return {peer.reason};
+  if (abort_record(spec.context) != nullptr) return {note_end(Code::aborted, &peer)};
+  if (peer.state == PeerState::left || peer.state == PeerState::down) return {note_end(peer.reason, &peer)};
   if (leaving_) return {Code::closed};  // another thread is at it
+  if (has_departed(spec.context, spec.destination)) return {Code::peer_left};
 
   const Urgency urgency = peer.burst == burst_ ? spec.urgency : Urgency::now;
   peer.burst = burst_;
@@ -40,7 +41,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   }
 
   if (peer.state == PeerState::expected) want_link(peer);
-  if (peer.state == PeerState::down) return {peer.reason};
+  if (peer.state == PeerState::down) return {note_end(peer.reason, &peer)};
   if (peer.live_sends >= max_envelopes) return {Code::exhausted};
   Request* request = new_request(RequestKind::send);
   if (request == nullptr) return {Code::exhausted};
@@ -95,14 +96,21 @@ void Messenger::enqueue(Peer& peer, Request& request, Errand errand) noexcept {
   peer.outbox.push_back(request);
 }
 
-// Sends all that waits for this peer, as far as the link takes it: controls, the outbox in order, then
-// pieces.
+// Sends all that waits for this peer, as far as the link takes it: controls, the outbox in order, departures,
+// then pieces.
 void Messenger::drive(Peer& peer) noexcept {
   if (peer.endpoint == nullptr || peer.goodbye_sent) return;
   set_blocked(peer, false);
   if (!send_controls(peer)) return;
   while (Request* request = peer.outbox.front()) {
     if (!run_errand(peer, *request)) return;
+  }
+  // Behind the answers in the outbox: the peer takes what has no answer yet for lost.
+  while (!peer.departed_contexts.empty()) {
+    const PacketHeader header{.kind = PacketKind::departed, .context = peer.departed_contexts.back()};
+    Status outcome;
+    if (!transmit(peer, header, nullptr, nullptr, Urgency::now, outcome)) return;
+    peer.departed_contexts.pop_back();
   }
   for (int pieces = 0; Request* request = peer.streams.front(); ++pieces) {
     if (pieces == pieces_per_turn) {
@@ -130,6 +138,7 @@ bool Messenger::send_controls(Peer& peer) noexcept {
     header.payload_bytes = static_cast<std::uint32_t>(reason.size());
     if (!send_control(header, reinterpret_cast<const std::byte*>(reason.data()))) return false;
     peer.abort_contexts.erase(peer.abort_contexts.begin());
+    forget_abort(header.context);
   }
   const auto send_ids = [&](PacketKind kind, std::vector<std::uint32_t>& ids) {
     while (!ids.empty()) {
@@ -187,15 +196,19 @@ bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
     if (request.state == RequestState::done) finish_errand(request);
     return true;
   }
+  if (!send_grant(peer, request)) return false;
+  base::IntrusiveList<Request, OutboxTag>::remove(request);
+  finish_errand(request);
+  return true;
+}
+
+bool Messenger::send_grant(Peer& peer, const Request& request) noexcept {
   PacketHeader header{.kind = PacketKind::grant};
   header.id = request.remote_id;
   header.tag = request.granted_bytes != 0 ? request.id : request.pulled ? 1 : 0;
   header.message_bytes = request.granted_bytes;
   Status outcome;
-  if (!transmit(peer, header, nullptr, nullptr, Urgency::now, outcome)) return false;
-  base::IntrusiveList<Request, OutboxTag>::remove(request);
-  finish_errand(request);
-  return true;
+  return transmit(peer, header, nullptr, nullptr, Urgency::now, outcome);
 }
 
 // Sends the message or its offer. True: taken, and the request has its next state.

@@ -12,6 +12,7 @@
 #include "transport/interface/mover.h"
 #include "transport/protocol/credit.h"
 #include "transport/protocol/offer_table.h"
+#include "transport/protocol/path_choice.h"
 #include "transport/protocol/request.h"
 #include "transport/protocol/unexpected.h"
 
@@ -96,15 +97,20 @@ struct Peer {
 
   base::IntrusiveList<Request, OutboxTag> outbox;   // in order; before any piece of a stream
   base::IntrusiveList<Request, StreamTag> streams;  // granted sends
-  std::vector<std::uint32_t> abort_contexts;        // aborts to tell, oldest first
-  bool owes_abort = false;                          // an abort of ours waits for a link
+  std::vector<std::uint32_t> abort_contexts;        // aborts to tell, oldest first; each has a record
+  std::vector<std::uint32_t> departed_contexts;     // that we have closed, to tell
   std::vector<std::uint32_t> revoke_ids;            // offers to take back
   std::vector<std::uint32_t> revoked_ids;           // late grants to answer
 
   std::size_t live_sends = 0;  // ours to this peer that have not ended
   OfferTable offers;           // unmatched ones of this peer, by its number
 
+  // Receives that were matched with an offer that has a key: they pull, or a fill may still come.
+  base::IntrusiveList<Request, StreamTag> fillable;
+
   TenderHabits tenders;
+  PathChoice paths;           // of its large messages to us
+  std::uint64_t data_at = 0;  // the look at which data that we had granted came last
 
   // The packet whose payload is landing: straight in a receive's buffer, else in a buffer of the pool.
   Request* landing_request = nullptr;

@@ -121,13 +121,13 @@ bool Messenger::send_fill(Peer& peer, Request& request) noexcept {
   return true;
 }
 
-// The receive that was matched with an offer of this peer and waits for its data.
-Request* Messenger::receive_of(const Peer& peer, std::uint32_t remote_id) noexcept {
-  for (Request* request = live_.front(); request != nullptr; request = live_.next(*request))
-    if (request->kind == RequestKind::receive && request->state == RequestState::moving &&
-        request->peer == &peer && request->remote_id == remote_id && peer.landing_request != request)
-      return request;
-  return nullptr;
+// The receive that was matched with an offer of this peer and waits for its data. There are as many as the
+// peer has offers that it can expose or fill, and as a rule it is the first.
+Request* Messenger::receive_of(Peer& peer, std::uint32_t remote_id) noexcept {
+  Request* request = peer.fillable.front();
+  while (request != nullptr && (request->remote_id != remote_id || peer.landing_request == request))
+    request = peer.fillable.next(*request);
+  return request;
 }
 
 // Where a fill may land. The receive does not pull any more then, nor ask for pieces.
@@ -140,6 +140,7 @@ Request* Messenger::fill_target(Peer& peer, const PacketHeader& header) noexcept
   if (!fits) return nullptr;
   using Outbox = base::IntrusiveList<Request, OutboxTag>;
   (void)end_move(*request);
+  if (request->route != nullptr) note_invited(*request, burst_);
   if (Outbox::is_linked(*request)) Outbox::remove(*request);
   return request;
 }

@@ -11,9 +11,13 @@ using base::Status;
 // A message or an offer that nobody has asked for yet.
 void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                      std::byte* adoptable) noexcept {
-  if (abort_record(header.context) != nullptr) {  // nobody will ever ask for it
+  const bool is_closed = contexts_.is_closed(header.context);
+  if (is_closed || abort_record(header.context) != nullptr) {  // nobody will ever ask for it
     if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
     if (header.kind == PacketKind::eager) owe(peer, payload.size());
+    if (is_closed && header.kind == PacketKind::offer) {  // its sender may have had no link when we closed it
+      remind_of_departure(peer, header.context);
+    }
     return;
   }
   Unexpected* message = nullptr;
@@ -143,7 +147,7 @@ void Messenger::drop_unmatched(const std::function<bool(const Unexpected&)>& whi
 }
 
 void Messenger::dispose(Unexpected& message) noexcept {
-  unlist_offer(message);
+  if (message.state == UnexpectedState::offered) unlist_offer(message);
   if (message.payload != nullptr && !message.is_small())
     buffers_.give(message.payload, message.message_bytes);
   messages_.destroy(&message);

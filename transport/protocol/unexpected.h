@@ -18,6 +18,8 @@ enum class UnexpectedState : std::uint8_t {
 // A message that came before its receive. Owned by Messenger's pool: in the matcher, or held by a probe; an
 // offer is also listed in its peer, until it is taken back or the peer is gone.
 struct Unexpected : Arrival {
+  Unexpected() noexcept {}  // as Request's
+
   Peer* peer = nullptr;
   UnexpectedState state = UnexpectedState::landed;
   bool held = false;  // by a probe, out of the matcher

@@ -20,6 +20,8 @@ std::shared_ptr<Arena> Arena::create(ArenaPlan plan) {
 Arena::~Arena() = default;
 
 base::Result<std::shared_ptr<std::byte>> Arena::allocate(std::size_t bytes) {
+  // Another thread of the parent's may have held the locks when it forked.
+  if (fork_guard_.in_child()) return base::Failure{Code::closed, "the arena belongs to the parent process"};
   if (auto memory = take(bytes)) return memory;
   const std::lock_guard growing(growing_);
   // Another thread may have grown it meanwhile.
@@ -70,8 +72,7 @@ std::shared_ptr<std::byte> Arena::take_from(Part& part, std::size_t bytes) {
 }
 
 void Arena::give_back(Part& part, ArenaBlock& block) noexcept {
-  // Another thread of the parent's may have held the lock when it forked.
-  if (fork_guard_.in_child()) return;
+  if (fork_guard_.in_child()) return;  // see allocate()
   const std::lock_guard lock(mutex_);
   part.space.give_back(block);
 }

@@ -46,7 +46,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
   Arena& operator=(const Arena&) = delete;
 
   // Aligned to ArenaSpace::alignment; what is in it is not determined. Fails with `exhausted`, in words, when
-  // no memory can be had. Throws std::bad_alloc.
+  // no memory can be had, and with `closed` in a forked child. Throws std::bad_alloc.
   base::Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes);
 
   // Nothing: not all of `memory` is in one segment.

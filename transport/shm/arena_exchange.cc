@@ -1,6 +1,9 @@
 #include "transport/shm/arena_exchange.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <span>
 #include <utility>
@@ -70,6 +73,9 @@ Status ArenaExchange::take_offer(const HandoverMessage& message, base::UniqueFd 
   if (look({message.place, 0}, 0) != nullptr) return Code::protocol_violation;
   auto shown = attach_shown(std::move(memory), message.bytes);
   if (!shown && shown.failure().status.code() == Code::protocol_violation) return Code::protocol_violation;
+  // The tensors in it are the peer's: a stray write of ours ends us, and spoils none of them.
+  if (shown && ::mprotect(shown.value().data(), shown.value().size(), PROT_READ) != 0)
+    shown = base::Failure{{Code::exhausted, errno}, {}};
   bool is_mapped = false;
   try {
     if (theirs_.size() <= message.place) theirs_.resize(message.place + std::size_t{1});

@@ -1,11 +1,11 @@
 #include "transport/shm/pull_mover.h"
 
 #include <poll.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <new>
 #include <system_error>
@@ -25,8 +25,15 @@ namespace {
 // Some 25 us: what others wait for at most between two pieces, and long beside what a call costs.
 constexpr std::size_t piece_bytes = 256 << 10;
 
-// Numbers of processes come again when all others (32 768 or more) were used: no host makes so many sooner.
-constexpr auto soonest_reuse = std::chrono::milliseconds(1);
+// Read at once, where it is matched: a visit to a link may well find as many of these as others wait for.
+constexpr std::size_t short_bytes = 32 << 10;
+
+// The time of the last tick of the kernel, 1 to 10 ms ago; for a fifth of what the exact time costs.
+std::int64_t coarse_now() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 // Where the sender's buffer is to be read.
 enum class Where : std::uint32_t {
@@ -98,6 +105,12 @@ void PullMover::note_pulled(std::uint64_t handle) noexcept {
   own_offers_.note_taken(token_of(handle));
 }
 
+bool PullMover::outruns_links(const RemoteKey& key) const noexcept {
+  Key parsed{};
+  std::memcpy(&parsed, key.bytes.data(), sizeof(parsed));
+  return parsed.where == Where::arena;
+}
+
 Status PullMover::pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept {
   Key parsed{};
   std::memcpy(&parsed, key.bytes.data(), sizeof(parsed));
@@ -106,6 +119,10 @@ Status PullMover::pull(const RemoteKey& key, base::MemoryRef into, Completion& d
     mapped = arenas_.look({parsed.segment, parsed.address_or_offset}, into.bytes);
   const bool may_read = parsed.where == Where::process && terms_.we_read == CrossRead::works;
   if (!shm::PeerOffers::is_valid(parsed.offer) || (mapped == nullptr && !may_read)) return Code::unreachable;
+  if (into.bytes <= short_bytes && pulls_.empty()) {
+    Pull pull(mapped, parsed.address_or_offset, parsed.offer, into, done);
+    return read_a_piece(pull);
+  }
   try {
     pulls_.push_back(*pool_.create(mapped, parsed.address_or_offset, parsed.offer, into, done));
   } catch (const std::bad_alloc&) {
@@ -156,17 +173,23 @@ Status PullMover::copy_across(Pull& pull, std::size_t bytes) noexcept {
   return {};
 }
 
+// The offer is taken last: its sender takes what is taken for received.
 Status PullMover::finish(const Pull& pull) noexcept {
-  if (!peer_offers_.take(pull.offer)) return Code::cancelled;
   // What we have mapped is the peer's, and whole, even if it has died.
-  if (pull.mapped != nullptr) return {};
+  if (pull.mapped == nullptr && !read_the_peers()) return Code::peer_died;
+  return peer_offers_.take(pull.offer) ? Status() : Status(Code::cancelled);
+}
+
+// Whether what was read of a process of this number was the peer's.
+bool PullMover::read_the_peers() noexcept {
   // Its number may be that of another process by now; but not before its socket and its process have ended,
-  // and if they have not, all that was read was the peer's. Nor a moment after they were there.
-  const auto now = base::Clock::now();
-  if (now - lived_at_ < soonest_reuse) return {};
-  if (!peer_lives()) return Code::peer_died;
+  // and if they have not, all that was read was the peer's. Nor within the tick in which they were there:
+  // numbers come again when all others (32 768 or more) were used, and no host makes so many in one.
+  const std::int64_t now = coarse_now();
+  if (now == lived_at_) return true;
+  if (!peer_lives()) return false;
   lived_at_ = now;
-  return {};
+  return true;
 }
 
 // Why a read has failed. A sender that has taken its offer back may have freed the buffer, and one that has
@@ -184,7 +207,11 @@ Status PullMover::explain(const Pull& pull, Status failure) noexcept {
 bool PullMover::peer_lives() const noexcept {
   // One that is -1 is left out. There may be messages on the socket, so it is asked for its end alone.
   std::array<pollfd, 2> ends{{{socket_, POLLRDHUP, 0}, {end_of_life_, POLLIN, 0}}};
-  return ::poll(ends.data(), ends.size(), 0) == 0;
+  int ended = 0;
+  do {
+    ended = ::poll(ends.data(), ends.size(), 0);
+  } while (ended < 0 && errno == EINTR);  // a signal may come before it has looked
+  return ended == 0;
 }
 
 }  // namespace parley::transport

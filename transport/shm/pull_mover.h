@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "transport/base/deadline.h"
 #include "transport/base/intrusive_list.h"
 #include "transport/base/slab_pool.h"
 #include "transport/interface/mover.h"
@@ -37,6 +36,8 @@ class PullMover final : public Mover, public base::ListHook<PullingTag> {
   bool withdraw(std::uint64_t handle) noexcept override;
   void note_pulled(std::uint64_t handle) noexcept override;
   base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept override;
+  // What is mapped is copied once, by the core that wants it.
+  [[nodiscard]] bool outruns_links(const RemoteKey& key) const noexcept override;
   void stop(Completion& done) noexcept override;
 
   // The next piece of the oldest pull. REQUIRES: in the list.
@@ -58,6 +59,7 @@ class PullMover final : public Mover, public base::ListHook<PullingTag> {
   base::Status read_a_piece(Pull& pull) noexcept;
   base::Status copy_across(Pull& pull, std::size_t bytes) noexcept;
   base::Status finish(const Pull& pull) noexcept;
+  [[nodiscard]] bool read_the_peers() noexcept;
   base::Status explain(const Pull& pull, base::Status failure) noexcept;
   [[nodiscard]] bool peer_lives() const noexcept;
   void drop(Pull& pull) noexcept;
@@ -70,7 +72,7 @@ class PullMover final : public Mover, public base::ListHook<PullingTag> {
   PullingList& pulling_;
   shm::OwnOffers own_offers_;
   shm::PeerOffers peer_offers_;
-  base::Clock::time_point lived_at_{};  // when the peer was last seen to live
+  std::int64_t lived_at_ = 0;  // the tick in which the peer was last seen to live
   base::SlabPool<Pull, 16> pool_;
   // Oldest first. While there are any, this object is in `pulling_`.
   base::IntrusiveList<Pull, PullTag> pulls_;

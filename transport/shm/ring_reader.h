@@ -86,6 +86,12 @@ class BasicRingReader {
     return true;
   }
 
+  // Has this core fetch the cell of a record that comes after the next ones. Only while the writer is known
+  // to be ahead: it would have to fetch back a cell that it has not written yet.
+  void fetch_ahead() const noexcept { __builtin_prefetch(&parts_.cells[(released_ + cells_ahead) & mask_]); }
+  // So many records are to be there already.
+  static constexpr std::uint32_t cells_ahead = 4;
+
   // Area::window lies there from now on; nowhere, for 0 bytes. Borrows the memory. REQUIRES:
   // is_valid_area(bytes), or 0.
   void set_window(const std::byte* memory, std::uint32_t bytes) noexcept {

@@ -106,7 +106,7 @@ class BasicRingWriter {
     return written_ < limit(share);
   }
 
-  bool write_chunk(Stream& stream, const std::byte* chunk, std::uint32_t length) noexcept {
+  [[gnu::noinline]] bool write_chunk(Stream& stream, const std::byte* chunk, std::uint32_t length) noexcept {
     const ChunkPlace place = place_chunk(stream.position, length, size_of(stream));
     if (place.end - stream.released > stream.bytes) {
       refresh();

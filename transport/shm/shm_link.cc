@@ -70,6 +70,8 @@ Status ShmLink::try_send(const PacketHeader& header, base::ConstMemoryRef payloa
   const Share share = payload.bytes == 0 ? Share::control : Share::data;
   if (!writer_.try_write(RecordKind::packet, header, chunk, share, area)) return wait_for_room();
   facts_.bell.ring_if_asleep();
+  // To make one takes as long as some MiB: not before the reader has something to do.
+  if (std::exchange(wants_window_, false)) handover_.offer_another();
   if (!is_large) return Code::ok;
   leaving_data_ = payload.data + chunk.size();
   left_bytes_ = payload.bytes - chunk.size();
@@ -89,7 +91,7 @@ Area ShmLink::area_for(std::size_t payload_bytes) noexcept {
     if (busy_bytes_ < windows_.plan().busy_bytes) return Area::own;
     window_ = windows_.lease(handover_.accepted(), *this);
     if (!window_) {
-      handover_.offer_another();
+      wants_window_ = true;
       return Area::own;
     }
     is_announced_ = false;
@@ -191,8 +193,12 @@ std::size_t ShmLink::receive() noexcept {
     if (look == Look::empty) break;
     ++events;
     bytes += record.chunk.size();
-    const Status status = look == Look::broken ? Status(Code::protocol_violation) : deliver(record);
-    if (!status.ok()) {
+    if (events > shm::RingReader::cells_ahead) reader_.fetch_ahead();
+    if (look == Look::record && is_whole(record)) [[likely]] {
+      sink_.on_packet(*this, record.header, record.chunk);
+    } else if (const Status status =
+                   look == Look::record ? deliver(record) : Status(Code::protocol_violation);
+               !status.ok()) {
       end(status);
       break;
     }
@@ -209,17 +215,20 @@ std::size_t ShmLink::receive() noexcept {
   return events;
 }
 
+// Whether it is a packet with all its payload, and comes in its turn.
+bool ShmLink::is_whole(const Record& record) const noexcept {
+  return record.kind == RecordKind::packet && missing_bytes_ == 0 &&
+         record.chunk.size() == record.header.payload_bytes && record.chunk.size() <= max_payload_bytes;
+}
+
+// What is not whole, or no packet.
 Status ShmLink::deliver(const Record& record) noexcept {
   if (record.kind == RecordKind::continuation) return land(record.chunk);
   if (record.kind == RecordKind::moved) return move(record.header.id);
   const PacketHeader& header = record.header;
   const bool is_packet = record.kind == RecordKind::packet && missing_bytes_ == 0;
-  if (!is_packet || header.payload_bytes > max_payload_bytes || record.chunk.size() > header.payload_bytes)
+  if (!is_packet || header.payload_bytes > max_payload_bytes || record.chunk.size() >= header.payload_bytes)
     return Code::protocol_violation;
-  if (record.chunk.size() == header.payload_bytes) {
-    sink_.on_packet(*this, header, record.chunk);
-    return {};
-  }
   landing_ = header;
   missing_bytes_ = header.payload_bytes;
   destination_ = sink_.on_header(*this, header).data;

@@ -85,6 +85,7 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, priva
   void end(base::Status reason) noexcept;
   void need_room() noexcept;
   bool write_pieces() noexcept;
+  [[nodiscard]] bool is_whole(const shm::Record& record) const noexcept;
   base::Status deliver(const shm::Record& record) noexcept;
   base::Status move(std::uint64_t place) noexcept;
   base::Status land(std::span<const std::byte> chunk) noexcept;
@@ -100,6 +101,7 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, priva
 
   std::optional<std::size_t> window_;              // place of the one we have leased
   bool is_announced_ = false;                      // the peer has been told of it
+  bool wants_window_ = false;                      // there was none to lease
   std::uint64_t busy_bytes_ = 0;                   // of larger packets, while there was no window
   std::uint64_t window_read_ = shm::most_windows;  // place of the peer's that it writes through
 

@@ -8,6 +8,7 @@
 #include <parley/work.h>
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,7 +24,7 @@ struct GroupAccess;
 }  // namespace detail
 
 // A set of processes that exchange tensors. Copies are handles to the same group. Ranks passed to its methods
-// are ranks in this group.
+// and returned by them are ranks in this group; errors name ranks of the world.
 //
 // Messages match by group, source and tag; those of one source never overtake each other. Element types must
 // agree (MismatchError), except that `bytes` views match everything. A shorter message into a longer tensor
@@ -44,6 +45,38 @@ class PARLEY_API ProcessGroup {
   // This process's rank among those of its host, to choose a device by: LOCAL_RANK, else the number of lower
   // ranks there.
   [[nodiscard]] int local_rank() const;
+
+  // Groups of some ranks. Each is a world of its own for messages: what is sent in one matches receives in it
+  // only, and it fails for the deaths of its own members only. Making one needs the store, and every member:
+  // the call returns when all members have made it. This process leaves a group with its last handle and the
+  // last of its operations there; members that still wait for it then get PeerLeftError.
+  //
+  // Thread-safety: several threads may make groups at once. Calls with equal lists pair in the order in which
+  // each member makes them, and so do calls of split() on one group.
+  // Errors: UsageError for an empty list, ranks out of range or twice; MismatchError showing both calls when
+  // members differ in order or name, or wait for each other in different calls; PeerDiedError, PeerLeftError;
+  // TimeoutError naming who has not come and what it waits for; StoreLostError. All members get the same.
+
+  // The ranks (of this group) in the order given. Called by the members; to others it returns at once a group
+  // of which they are no member.
+  ProcessGroup new_group(std::span<const int> ranks, const GroupOptions& options = {});
+  ProcessGroup new_group(std::initializer_list<int> ranks, const GroupOptions& options = {}) {
+    return new_group(std::span<const int>(ranks.begin(), ranks.size()), options);
+  }
+  // Called by all ranks of this group: those who give the same color are a group, ordered by key, then by
+  // rank in this one. A negative color: none, and the group returned has no members.
+  ProcessGroup split(int color, int key = 0, const GroupOptions& options = {});
+  // Those of each host.
+  ProcessGroup split_by_host(const GroupOptions& options = {});
+  // The same ranks, with messages of their own: what a library keeps for itself.
+  ProcessGroup dup(const GroupOptions& options = {});
+
+  // Who is no member has rank -1, may ask for ranks, size and name, and gets UsageError for all else.
+  [[nodiscard]] bool is_member() const;
+  [[nodiscard]] std::string name() const;  // "world", or as it was given
+  // From a rank of this group to that in the world, and back. UsageError for no member.
+  [[nodiscard]] int global_rank(int group_rank) const;
+  [[nodiscard]] int group_rank(int global_rank) const;
 
   // Blocking. A send returns when its buffer may be reused (`synchronous`: when the receive was matched),
   // which for small messages is at once.
@@ -103,7 +136,7 @@ class PARLEY_API ProcessGroup {
   // Thread-safety: any thread. Errors: UsageError as for Tensor::empty(); ResourceError.
   [[nodiscard]] Tensor shared_tensor(const Shape& shape, DType dtype = DType::f32);
 
-  // A receive from any source fails once a possible sender has died, and so do later ones, until this call
+  // A receive from any source fails once a rank of the group has died, and so do later ones, until this call
   // says that the caller knows.
   void acknowledge_failures();
 

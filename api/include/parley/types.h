@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace parley {
 
@@ -37,6 +38,12 @@ struct RecvOptions {
 struct SendRecvOptions {
   std::int64_t send_tag = 0;
   std::int64_t recv_tag = 0;  // or any_tag
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
+};
+
+struct GroupOptions {
+  std::string name = {};  // for people, in errors and logs; the same at all members
+  // How long the members wait for each other. Not given: PARLEY_INIT_TIMEOUT, or what init() was given.
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
 };
 

@@ -32,7 +32,11 @@ enum class DType : std::uint8_t {
 inline constexpr int dtype_count = 15;
 
 // Bytes of one element; 0 for a number that is no DType.
-[[nodiscard]] PARLEY_API std::size_t size_of(DType dtype) noexcept;
+[[nodiscard]] constexpr std::size_t size_of(DType dtype) noexcept {
+  constexpr std::uint8_t bytes[dtype_count] = {1, 1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 1, 1};
+  const auto index = static_cast<std::size_t>(dtype);
+  return index < dtype_count ? bytes[index] : 0;
+}
 
 // "f32", "bool", "bytes"; "unknown" for a number that is no DType. The text is static.
 [[nodiscard]] PARLEY_API std::string_view name(DType dtype) noexcept;

@@ -14,6 +14,11 @@ INSTANTIATE_TEST_SUITE_P(TlsProcesses, TransportContract,
 
 INSTANTIATE_TEST_SUITE_P(ShmProcesses, TransportContract,
                          testing::ValuesIn(both_drives_of_processes("Shm", make_shm)), case_name);
+INSTANTIATE_TEST_SUITE_P(ShmWithCmaProcesses, TransportContract,
+                         testing::ValuesIn(both_drives_of_processes("ShmCma", make_shm_with_cma)), case_name);
+INSTANTIATE_TEST_SUITE_P(ShmWithArenaProcesses, TransportContract,
+                         testing::ValuesIn(both_drives_of_processes("ShmArena", make_shm_with_arena)),
+                         case_name);
 
 }  // namespace
 }  // namespace parley::transport::contract

@@ -1,23 +1,36 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tests/contract/transport/moved/moved_transport.h"
+#include "tests/contract/transport/reactor_site.h"
 #include "tests/contract/transport/transport_world.h"
 #include "transport/base/host.h"
 #include "transport/shm/shm_transport.h"
-#include "transport/socket/reactor.h"
 
 namespace parley::transport::contract {
 
-// Transports of one job that share memory; each has a reactor of its own, as a process would.
+// How large packets travel over shared memory.
+enum class LargeBy : unsigned char {
+  link,
+  cross_memory,  // pulled out of the sender's process
+  arena,         // pulled out of memory that both have mapped
+};
+
+// Transports of one job that share memory.
 class ShmWorld final : public TransportWorld {
  public:
-  explicit ShmWorld(shm::RingShape shape = shm::default_ring) : shape_(shape) {}
-  std::unique_ptr<Site> make_site() override { return std::make_unique<ShmSite>(std::byte{1}, shape_); }
+  explicit ShmWorld(shm::RingShape shape = shm::default_ring, LargeBy large = LargeBy::link)
+      : shape_(shape), large_(large) {}
+  std::unique_ptr<Site> make_site() override {
+    return std::make_unique<ShmSite>(std::byte{1}, shape_, large_);
+  }
   std::unique_ptr<Site> make_stranger_site() override {
-    return std::make_unique<ShmSite>(std::byte{2}, shape_);
+    return std::make_unique<ShmSite>(std::byte{2}, shape_, large_);
   }
   // Of another job.
   [[nodiscard]] bool keeps_strangers_out() const override { return true; }
@@ -27,31 +40,43 @@ class ShmWorld final : public TransportWorld {
   }
 
  private:
-  class ShmSite final : public Site {
+  class ShmSite final : public ReactorSite {
    public:
-    ShmSite(std::byte job, shm::RingShape shape) : job_(job), shape_(shape) {}
+    ShmSite(std::byte job, shm::RingShape shape, LargeBy large) : job_(job), shape_(shape), large_(large) {}
     std::unique_ptr<Transport> make(PeerId self) override {
       shm::Self options{.number = self, .job = {}, .shape = shape_};
       options.job[0] = job_;
-      return std::make_unique<ShmTransport>(reactor_, options);
+      Lend lend;
+      if (large_ == LargeBy::cross_memory) options.cross_memory = shm::CrossMemory::create();
+      if (large_ == LargeBy::arena) {
+        options.arena = shm::Arena::create();
+        lend = [arena = options.arena](std::size_t bytes) { return arena->allocate(bytes).value(); };
+      }
+      auto transport = std::make_unique<ShmTransport>(reactor_, options);
+      if (large_ == LargeBy::link) return transport;
+      return std::make_unique<MovedTransport>(std::move(transport), std::move(lend));
     }
-    std::size_t poll() override { return reactor_.poll(); }
-    void announce_sleep() override { reactor_.announce_sleep(); }
-    void cancel_sleep() override { reactor_.cancel_sleep(); }
-    void sleep(base::Deadline deadline) override { reactor_.sleep(deadline); }
-    base::Doorbell& doorbell() override { return reactor_; }
 
    private:
     const std::byte job_;
     const shm::RingShape shape_;
-    socket::Reactor reactor_;
+    const LargeBy large_;
   };
 
   const shm::RingShape shape_;
+  const LargeBy large_;
 };
 
 inline std::unique_ptr<TransportWorld> make_shm() {
   return std::make_unique<ShmWorld>();
+}
+
+inline std::unique_ptr<TransportWorld> make_shm_with_cma() {
+  return std::make_unique<ShmWorld>(shm::default_ring, LargeBy::cross_memory);
+}
+
+inline std::unique_ptr<TransportWorld> make_shm_with_arena() {
+  return std::make_unique<ShmWorld>(shm::default_ring, LargeBy::arena);
 }
 
 // Rings that are full all the time.

@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "tests/contract/transport/reactor_site.h"
 #include "tests/contract/transport/transport_world.h"
 #include "transport/socket/crypto.h"
-#include "transport/socket/reactor.h"
 #include "transport/socket/secure_stream.h"
 #include "transport/tcp/tcp_transport.h"
 
 namespace parley::transport::contract {
 
-// Transports of one job over loopback; each has a reactor of its own, as a process would.
+// Transports of one job over loopback.
 class TcpWorld final : public TransportWorld {
  public:
   explicit TcpWorld(bool encrypt = false) : encrypt_(encrypt) {}
@@ -32,7 +32,7 @@ class TcpWorld final : public TransportWorld {
   }
 
  private:
-  class TcpSite final : public Site {
+  class TcpSite final : public ReactorSite {
    public:
     TcpSite(std::string secret, bool encrypt) : secret_(std::move(secret)), encrypt_(encrypt) {}
     std::unique_ptr<Transport> make(PeerId self) override {
@@ -42,16 +42,10 @@ class TcpWorld final : public TransportWorld {
       options.credentials.encrypt = encrypt_;
       return std::make_unique<TcpTransport>(reactor_, std::move(options));
     }
-    std::size_t poll() override { return reactor_.poll(); }
-    void announce_sleep() override { reactor_.announce_sleep(); }
-    void cancel_sleep() override { reactor_.cancel_sleep(); }
-    void sleep(base::Deadline deadline) override { reactor_.sleep(deadline); }
-    base::Doorbell& doorbell() override { return reactor_; }
 
    private:
     const std::string secret_;
     const bool encrypt_;
-    socket::Reactor reactor_;
   };
 
   const bool encrypt_;

@@ -27,6 +27,7 @@ struct Inherited {
   std::vector<Work> pending;
   Message probed;
   int other;
+  Tensor shared;
 };
 
 // Everything but leaving is refused, before it touches a lock that a thread of the parent may have held.
@@ -50,6 +51,7 @@ void try_calls_of_the_group(ProcessGroup& world, int other) {
   expect_throws<ForkedError>([&] { (void)world.size(); });
   expect_throws<ForkedError>([&] { (void)world.local_rank(); });
   expect_throws<ForkedError>([&] { (void)world.describe(); });
+  expect_throws<ForkedError>([&] { (void)world.shared_tensor(10); });
 }
 
 void try_calls_of_operations(std::vector<Work>& works, Message& probed) {
@@ -78,6 +80,8 @@ int run_child(Inherited inherited) {
     try_calls_of_the_process();
     try_calls_of_the_group(inherited.world, inherited.other);
     try_calls_of_operations(inherited.pending, inherited.probed);
+    inherited.shared.fill(inherited.other);  // the parent's memory, and a page that both see
+    inherited.shared = Tensor();
     destroy();  // leaves the parent's world alone
     try_calls_of_the_process();
     inherited.world = ProcessGroup();
@@ -124,6 +128,7 @@ TEST(Fork, AChildGetsForkedErrorAndTheParentGoesOn) {
   const int code = run_ranks(2, [](int rank, int) {
     ProcessGroup world = init();
     const int other = 1 - rank;
+    const bool is_shared = world.describe().find(": shm") != std::string::npos;
     std::vector<int> out(200'000, rank), in(200'000);
     for (int round = 0; round < 20; ++round) {
       int late = 0;
@@ -131,14 +136,20 @@ TEST(Fork, AChildGetsForkedErrorAndTheParentGoesOn) {
       pending.push_back(world.irecv(late, other, {.tag = 9}));
       world.send(round, other, {.tag = 10});
       Message probed = world.probe(other, {.tag = 10});
+      Tensor shared = world.shared_tensor(10);
+      shared.fill(-1);
       {
         const Busy busy(world);
         const pid_t child = fork();
-        if (child == 0) _exit(run_child({std::move(world), std::move(pending), std::move(probed), other}));
+        if (child == 0)
+          _exit(
+              run_child({std::move(world), std::move(pending), std::move(probed), other, std::move(shared)}));
         for (int i = 0; i < 10; ++i) world.sendrecv(out, other, in, other);
         expect_equal(in.back(), other, "received while the child lives");
         expect_child_passes(child);
       }
+      // Where no memory can be shared, it is the child's copy alone.
+      expect_equal(shared.select(0, 9).item(), is_shared ? 1.0 * other : -1.0, "what the child wrote");
       int held = -1;
       probed.recv(std::span(&held, 1));
       expect_equal(held, round, "received from the message that was probed before the fork");

@@ -44,6 +44,7 @@ TEST(StoreLost, LinksLiveOnAndEveryStoreCallSaysSo) {
     join.rank = rank;
     join.world_size = count;
     ProcessGroup world = init(join);
+    ProcessGroup group = world.dup();
     std::thread waiter([&] { expect_throws<StoreLostError>([&] { (void)join.store->get("never"); }); });
     world.barrier();
     if (rank == 0) kill(keeper->pid, SIGKILL);
@@ -55,6 +56,7 @@ TEST(StoreLost, LinksLiveOnAndEveryStoreCallSaysSo) {
       world.sendrecv(out, (rank + 1) % count, in, any_source);
       expect(in == std::vector<int>(out.size(), (rank + count - 1) % count), "content");
       world.barrier();
+      group.barrier();
     }
     const auto begin = now();
     expect_throws<StoreLostError>([&] { join.store->set_string("key", "value"); });
@@ -63,6 +65,8 @@ TEST(StoreLost, LinksLiveOnAndEveryStoreCallSaysSo) {
     expect_throws<StoreLostError>([&] { (void)join.store->append("key", {}); });
     expect_throws<StoreLostError>([&] { (void)join.store->key_count(); });
     expect_throws<StoreLostError>([&] { (void)make_prefix_store(join.store, "part")->get("never"); });
+    expect_throws<StoreLostError>([&] { (void)world.dup(); });
+    expect_throws<StoreLostError>([&] { (void)group.split(rank); });
     world.barrier();
     destroy();
     expect_throws<StoreLostError>([&] { init(join); });  // a new world needs it

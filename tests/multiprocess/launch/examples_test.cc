@@ -54,6 +54,10 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values(4, 8)),
     [](const auto& of) { return std::get<0>(of.param) + "_" + std::to_string(std::get<1>(of.param)); });
 
+// As in the picture at its head.
+INSTANTIATE_TEST_SUITE_P(Groups, Example, ::testing::Values(std::tuple<std::string, int>("groups", 11)),
+                         [](const auto&) { return std::string("groups_11"); });
+
 TEST(ChainExample, PrintsInTheOrderOfTheChain) {
   Command command({programs_folder + "/chain"});  // four ranks, unless told otherwise
   ASSERT_EQ(command.finish(), 0);

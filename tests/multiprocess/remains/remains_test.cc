@@ -13,19 +13,19 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
-#include "tests/multiprocess/failure/traffic.h"
 #include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/flatness.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_memory.h"
 #include "tests/multiprocess/support/shared_page.h"
 #include "tests/multiprocess/support/side_process.h"
 
@@ -33,19 +33,18 @@ namespace parley::testing {
 namespace {
 
 constexpr int ranks = 3;
+constexpr std::size_t window_bytes = 4 << 20;
 
 struct Stage {
   std::array<std::atomic<pid_t>, ranks> busy;  // process of each rank that is in traffic
 };
 
-// Bytes of the machine's memory that are shared: all of memfd and /dev/shm.
-std::size_t shared_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  for (std::size_t kib = 0; file >> name >> kib; std::getline(file, unit))
-    if (name == "Shmem:") return kib * 1024;
-  throw std::runtime_error("no Shmem in /proc/meminfo");
-}
+// What a job is about when it is killed. In the first two each rank maps shared tensors of the others.
+enum class Killed : std::uint8_t {
+  pulling,      // large messages are read across
+  in_windows,   // large messages go through leased windows
+  at_any_time,  // while it starts, or somewhat later
+};
 
 std::set<std::string> names_in(const char* folder) {
   std::set<std::string> names;
@@ -53,27 +52,49 @@ std::set<std::string> names_in(const char* folder) {
   return names;
 }
 
-// Which the next rank maps.
-Tensor share_a_tensor(ProcessGroup& world) {
-  const Tensor shared = world.shared_tensor(1 << 20), in = Tensor::empty(1 << 20);
-  shared.fill(world.rank());
-  const int above = (world.rank() + 1) % ranks, below = (world.rank() + ranks - 1) % ranks;
-  for (int i = 0; i < 5; ++i) world.sendrecv(shared, above, in, below);
-  return shared;
+// Private and shared ones to everybody at once, each of which the receiver pulls if it can.
+void exchange(ProcessGroup& world, const Tensor& out, const Tensor& shared, std::vector<Tensor>& in) {
+  std::vector<Work> works;
+  for (int other = 0; other < ranks; ++other) {
+    if (other == world.rank()) continue;
+    for (int tag = 0; tag < 2; ++tag) {
+      works.push_back(world.irecv(in[static_cast<std::size_t>(2 * other + tag)], other, {.tag = tag}));
+      works.push_back(world.isend(tag == 0 ? out : shared, other, {.tag = tag}));
+    }
+  }
+  wait_all(works);
 }
 
-void run_job(Stage& stage) {
+bool is_staged(const ProcessGroup& world, Killed killed) {
+  std::size_t mapped = 0;
+  const std::string links = world.describe(), both = "; it reads our arena; we read its arena";
+  for (std::size_t at = links.find(both); at != std::string::npos; at = links.find(both, at + 1)) ++mapped;
+  return mapped == ranks - 1 &&
+         (killed != Killed::in_windows || segments_mapped_by(getpid(), window_bytes) > 1);
+}
+
+// Without an end, and known to the stage once everything is in use that it shall be killed with.
+[[noreturn]] void run_rank(Stage& stage, Killed killed) {
+  ProcessGroup world = init();
+  constexpr std::int64_t elements = 3 << 20;  // no window has as many bytes, nor has a segment of the arena
+  const Tensor out = Tensor::ones(elements), shared = world.shared_tensor(elements);
+  shared.fill(world.rank());
+  std::vector<Tensor> in;
+  for (int i = 0; i < 2 * ranks; ++i) in.push_back(Tensor::empty(elements));
+  for (bool was_staged = false;;) {
+    exchange(world, out, shared, in);
+    if (was_staged || !is_staged(world, killed)) continue;
+    was_staged = true;
+    stage.busy[static_cast<std::size_t>(world.rank())] = getpid();
+  }
+}
+
+void run_job(Stage& stage, Killed killed) {
   // What dies here says so at length.
   if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
-  static_cast<void>(run_ranks(ranks,
-                              [&](int rank, int) {
-                                ProcessGroup world = init();
-                                world.barrier();
-                                const Tensor shared = share_a_tensor(world);
-                                stage.busy[static_cast<std::size_t>(rank)] = getpid();
-                                run_traffic(world, Traffic::all_to_all, 1);
-                              },
-                              {.environment = {{"PARLEY_TRANSPORTS", "shm"}}}));
+  const bool may_pull = killed != Killed::in_windows;
+  static_cast<void>(run_ranks(ranks, [&](int, int) { run_rank(stage, killed); },
+                              {.environment = {{"PARLEY_TRANSPORTS", may_pull ? "shm" : "shm,^cma"}}}));
 }
 
 // All that the job has left to us, its subreaper.
@@ -83,17 +104,21 @@ void wait_for_the_end_of_all() {
 
 // By the launcher, whose guardian kills the ranks, or the ranks first. Returns by how much shared memory had
 // grown while it ran.
-std::size_t kill_a_job(Random& random) {
+std::size_t kill_a_job(Random& random, Killed killed) {
   const SharedPage<Stage> stage;
-  const std::size_t before = shared_memory();
+  const std::size_t before = shared_memory_of_the_machine();
   std::size_t meanwhile = 0;
   {
-    const SideProcess launcher([&] { run_job(*stage); });
-    for (const auto& pid : stage->busy) await([&] { return pid != 0; }, "a rank in traffic");
-    std::this_thread::sleep_for(std::chrono::microseconds(random.below(5'000)));
-    meanwhile = shared_memory();
+    const SideProcess launcher([&] { run_job(*stage, killed); });
+    const bool is_early = killed == Killed::at_any_time;
+    if (!is_early)
+      for (const auto& pid : stage->busy) await([&] { return pid != 0; }, "a rank in traffic");
+    const std::size_t most_us = is_early ? 50'000 * static_cast<std::size_t>(slowness()) : 5'000;
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(most_us)));
+    meanwhile = shared_memory_of_the_machine();
     if (random.below(2) == 0)
-      for (const auto& pid : stage->busy) kill(pid, SIGKILL);
+      for (const auto& pid : stage->busy)
+        if (pid != 0) kill(pid, SIGKILL);
   }
   wait_for_the_end_of_all();
   return meanwhile - std::min(before, meanwhile);
@@ -104,22 +129,28 @@ TEST(KilledJob, LeavesNoSharedMemoryAndNoDescriptor) {
   constexpr std::uint64_t seed = 20'261'121;
   Random random(seed);
   const int jobs = long_tests() ? 500 : 50;
-  kill_a_job(random);  // what this process keeps, it has from here on
+  kill_a_job(random, Killed::pulling);  // what this process keeps, it has from here on
   const std::size_t descriptors = descriptors_of(getpid());
-  const std::size_t memory = shared_memory();
+  const std::size_t memory = shared_memory_of_the_machine();
   const std::set<std::string> names = names_in("/dev/shm");
-  std::size_t most = 0;
-  for (int i = 0; i < jobs; ++i) most = std::max(most, kill_a_job(random));
-  std::printf("%d jobs of up to %zu KiB; shared memory: %zu KiB before, %zu KiB after\n", jobs, most / 1024,
-              memory / 1024, shared_memory() / 1024);
-  EXPECT_GT(most, 64U * 1024) << "a job that uses shared memory";
+  std::array<std::size_t, 3> grown{};  // at most, while a job of each kind ran
+  for (int i = 0; i < jobs; ++i) {
+    const auto kind = static_cast<std::size_t>(i) % grown.size();
+    grown[kind] = std::max(grown[kind], kill_a_job(random, static_cast<Killed>(kind)));
+  }
+  std::printf("%d jobs of up to %zu, %zu, %zu KiB; shared memory: %zu KiB before, %zu KiB after\n", jobs,
+              grown[0] / 1024, grown[1] / 1024, grown[2] / 1024, memory / 1024,
+              shared_memory_of_the_machine() / 1024);
+  constexpr std::size_t arenas = ranks * (12U << 20);
+  EXPECT_GE(grown[0], arenas);
+  EXPECT_GE(grown[1], arenas + ranks * window_bytes);
 
   // The machine has other users of shared memory; one ring that every job left would be more.
   constexpr std::size_t tolerated = 1U << 20;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (shared_memory() > memory + tolerated && std::chrono::steady_clock::now() < deadline)
+  while (shared_memory_of_the_machine() > memory + tolerated && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_LE(shared_memory(), memory + tolerated);
+  EXPECT_LE(shared_memory_of_the_machine(), memory + tolerated);
   EXPECT_EQ(names_in("/dev/shm"), names);
   EXPECT_EQ(descriptors_of(getpid()), descriptors);
 }

@@ -77,16 +77,28 @@ TEST(Leaks, WorldsWhoseStoreTheLauncherServes) {
   EXPECT_EQ(code, 0);
 }
 
-TEST(Leaks, WorldsWhoseStoreRank0Serves) {
+void expect_nothing_left_of_worlds_whose_store_rank_0_serves(const RanksOptions& options) {
   const std::string address = free_address();
-  const int code = run_ranks(3, [&](int rank, int count) {
-    expect_nothing_left([&](int) {
-      ProcessGroup world = join(address, rank, count);
-      exchange(world);
-      destroy();
-    });
-  });
+  const int code = run_ranks(
+      3,
+      [&](int rank, int count) {
+        expect_nothing_left([&](int) {
+          ProcessGroup world = join(address, rank, count);
+          exchange(world);
+          destroy();
+        });
+      },
+      options);
   EXPECT_EQ(code, 0);
+}
+
+TEST(Leaks, WorldsWhoseStoreRank0Serves) {
+  expect_nothing_left_of_worlds_whose_store_rank_0_serves({});
+}
+
+// Who comes again at once is a client of a store that only waits for everybody to leave.
+TEST(Leaks, WorldsOnDemandWhoseStoreRank0Serves) {
+  expect_nothing_left_of_worlds_whose_store_rank_0_serves({.environment = {{"PARLEY_FULL_MESH_LIMIT", "0"}}});
 }
 
 TEST(Leaks, WorldsOfOne) {

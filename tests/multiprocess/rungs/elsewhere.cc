@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <system_error>
 
@@ -17,6 +19,7 @@ namespace parley::testing {
 namespace {
 
 constexpr uid_t nobody = 65534;
+constexpr const char* restarted = "RESTARTED_IN_USER_NAMESPACE";
 
 void check(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::system_category(), what);
@@ -47,8 +50,16 @@ void become_another_user() {
   check(setuid(nobody), "setuid");
 }
 
-void enter_user_namespace() {
-  check(unshare(CLONE_NEWUSER), "unshare a user namespace");
+void restart_in_user_namespace(const std::string& test) {
+  check(setenv(restarted, "1", 1), "setenv");
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe"),
+                    filter = "--gtest_filter=" + test;
+  check(execlp("unshare", "unshare", "--user", program.c_str(), filter.c_str(), nullptr), "unshare");
+  std::abort();
+}
+
+bool is_restarted() {
+  return std::getenv(restarted) != nullptr;
 }
 
 void enter_mount_namespace() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 // What containers change around a process. Each call changes it for the calling process, a child of a test
 // that has one thread, and throws std::system_error where it may not: most need root.
@@ -8,8 +9,10 @@ namespace parley::testing {
 
 // Another user than the one who runs the test.
 void become_another_user();
-// A user namespace in which this process has no name for any user.
-void enter_user_namespace();
+// Begins this program again, for one of its tests alone, in a user namespace in which no user has a name.
+// There is_restarted().
+[[noreturn]] void restart_in_user_namespace(const std::string& test);
+[[nodiscard]] bool is_restarted();
 void enter_mount_namespace();
 // A mount namespace in which /dev/shm has room for so many bytes; 0: nothing can be created there.
 void limit_dev_shm(unsigned long bytes);

@@ -123,20 +123,25 @@ bool agree(ProcessGroup& world, bool over) {
   return world.rank() == 0 ? over : world.recv<bool>(0, {.tag = 1'000'000});
 }
 
+// A whole world, which is gone with its last handle; whether it was the last one.
+bool live_through(std::uint64_t round, const Storm& storm) {
+  ProcessGroup world = init();
+  if (round <= warm_up) reach_limits(world);
+  ping_pong(world, Random(seed + round));
+  random_traffic(world, round);
+  world.barrier();
+  const bool over = agree(world, round > warm_up + 1 && storm.is_over());
+  destroy();
+  return over;
+}
+
 TEST(Signals, ATimerInterruptsEverythingFromInitToDestroy) {
   const int code = run_ranks(2,
                              [](int rank, int) {
                                start_timer();
                                const Storm storm;
                                Flatness flat;
-                               for (std::uint64_t round = 0;; ++round) {
-                                 ProcessGroup world = init();
-                                 ping_pong(world, Random(seed + round));
-                                 random_traffic(world, round);
-                                 world.barrier();
-                                 const bool over = agree(world, round > warm_up + 1 && storm.is_over());
-                                 destroy();
-                                 if (over) break;
+                               for (std::uint64_t round = 0; !live_through(round, storm); ++round) {
                                  if (round == warm_up) flat.begin();
                                  if (round > warm_up) flat.expect_as_before();
                                }
@@ -158,6 +163,7 @@ TEST(Signals, OfAnotherProcessInterruptEveryWait) {
                                Flatness flat;
                                for (std::uint64_t round = 0;
                                     !agree(world, round > warm_up + 1 && storm.is_over()); ++round) {
+                                 if (round <= warm_up) reach_limits(world);
                                  ping_pong(world, Random(seed + round));
                                  random_traffic(world, round);
                                  world.barrier();

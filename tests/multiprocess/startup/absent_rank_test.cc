@@ -22,8 +22,9 @@
 namespace parley::testing {
 namespace {
 
-// Nobody learns of it from a deadline, which is after the watchdog's.
-const RanksOptions without_a_deadline{.environment = {{"PARLEY_INIT_TIMEOUT", "1h"}}};
+// Nobody learns of it from a deadline, which is after the watchdog's. All links are part of init().
+const RanksOptions without_a_deadline{
+    .environment = {{"PARLEY_INIT_TIMEOUT", "1h"}, {"PARLEY_FULL_MESH_LIMIT", "32"}}};
 
 // Joins through the launched store. Once this rank has set its card and its confirmation the others make the
 // world without asking it again; then `end` is called, once.

@@ -24,7 +24,8 @@ std::string name_of(int rank, pid_t pid) {
 
 TEST(Describe, NamesEveryRankWithHostProcessAndLink) {
   const SharedPage<std::array<std::atomic<pid_t>, 3>> pids;
-  const RanksOptions over_tcp{.environment = {{"PARLEY_TRANSPORTS", "tcp"}}};
+  const RanksOptions over_tcp{
+      .environment = {{"PARLEY_TRANSPORTS", "tcp"}, {"PARLEY_FULL_MESH_LIMIT", "32"}}};
   const int code = run_ranks(
       3,
       [&](int rank, int) {

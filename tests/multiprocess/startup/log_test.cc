@@ -16,7 +16,8 @@ namespace {
 
 // This process may have read its own level before it forks the ranks.
 int run_verbose_ranks(int count, const std::function<void(int rank, int count)>& rank_main) {
-  return run_ranks(count, rank_main, {.environment = {{"PARLEY_DEBUG", "info"}}});
+  return run_ranks(count, rank_main,
+                   {.environment = {{"PARLEY_DEBUG", "info"}, {"PARLEY_FULL_MESH_LIMIT", "32"}}});
 }
 
 TEST(Log, AWorldOfOneIsToldAtInfoLevel) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/ranks.h"
@@ -63,6 +64,24 @@ void Flatness::report(const char* what) const {
               descriptors_of(pid_), descriptors_, threads_of(pid_), threads_, memory_of(pid_) / 1024,
               memory_ / 1024);
   std::fflush(stdout);
+}
+
+void reach_limits(ProcessGroup& world) {
+  constexpr std::size_t messages = 120;
+  constexpr std::int64_t tag = 77;
+  constexpr int rounds = 4;  // a window is asked for in one, answered after it, and used in the next
+  const std::vector<std::byte> out(std::size_t{40} << 10);
+  std::vector<std::byte> in(out.size());
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<Work> sent;
+    for (int peer = 0; peer < world.size(); ++peer)
+      for (std::size_t i = 0; peer != world.rank() && i < messages; ++i)
+        sent.push_back(world.isend(out, peer, {.tag = tag}));
+    world.barrier();
+    for (std::size_t i = 0; i < sent.size(); ++i) world.recv(in, any_source, {.tag = tag});
+    wait_all(sent);
+    world.barrier();
+  }
 }
 
 }  // namespace parley::testing

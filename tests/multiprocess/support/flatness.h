@@ -1,5 +1,6 @@
 #pragma once
 
+#include <parley/process_group.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -27,6 +28,11 @@ class Flatness {
   std::size_t threads_ = 0;
   std::size_t memory_ = 0;
 };
+
+// Whatever a rank may come to keep, it keeps from here on: room for as much as may wait unmatched (4 MiB of
+// each peer), and the windows of links that carry much (transport/shm/LARGE_MESSAGES.md). Called by all
+// ranks.
+void reach_limits(ProcessGroup& world);
 
 // What a process of this user has now.
 [[nodiscard]] std::size_t memory_of(pid_t pid);  // resident bytes

@@ -7,10 +7,13 @@
 #include <atomic>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "transport/base/deadline.h"
+#include "transport/base/spin.h"
 #include "transport/engine/engine_lock.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/inproc_transport.h"
@@ -57,6 +60,41 @@ TEST(EngineLock, ExcludesAndLetsContendersIn) {
   poller.join();
   EXPECT_EQ(counter, polls + contenders * turns);
   EXPECT_GE(yields, 1) << "nobody got in without";
+}
+
+// The lock is let go while the other one spins, while it falls asleep, and while it sleeps.
+TEST(EngineLock, WhoFallsAsleepForItIsWoken) {
+  constexpr int rounds = 500;
+  struct Shared {  // with a thread that nobody wakes, if it comes to that
+    EngineLock lock;
+    std::atomic<int> wanted{0};
+    std::atomic<int> got{0};
+  };
+  const auto shared = std::make_shared<Shared>();
+  std::thread other([shared] {
+    for (int round = 1; round <= rounds; ++round) {
+      while (shared->wanted.load() != round) std::this_thread::yield();
+      shared->lock.lock();
+      shared->lock.unlock();
+      shared->got = round;
+    }
+  });
+  for (int round = 1; round <= rounds; ++round) {
+    shared->lock.lock();
+    shared->wanted = round;
+    const auto until = base::Deadline::after(std::chrono::microseconds(8 * round));
+    while (!until.expired()) base::cpu_relax();
+    shared->lock.unlock();
+    const auto deadline = base::Deadline::after(std::chrono::seconds(20));
+    while (shared->got.load() != round) {
+      if (deadline.expired()) {
+        other.detach();
+        FAIL() << "not woken in round " << round;
+      }
+      std::this_thread::yield();
+    }
+  }
+  other.join();
 }
 
 // Two engines linked within the process.

@@ -328,7 +328,7 @@ TEST_F(Linking, TheDeathOfAPeerThatWasNeverMetEndsReceivesFromAnySourceOnce) {
   EXPECT_EQ(any.request->status.code(), Code::peer_died);
   EXPECT_EQ(messenger_.dead_process(), 0U) << "because of whom it left";
   EXPECT_EQ(receive(2).request->status.code(), Code::peer_died);
-  messenger_.acknowledge_failures();
+  messenger_.acknowledge_failures(0);
   const Posted later = receive(any_source);
   messenger_.note_fate(2, Code::peer_died, 0);
   EXPECT_EQ(later.request->state, RequestState::posted);

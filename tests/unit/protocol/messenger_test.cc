@@ -227,15 +227,15 @@ TEST(Messenger, AFailureIsToldOnceAndSettledByItsAcknowledgement) {
   world.messengers[1]->leave(0U);  // rank 1 leaves because of rank 0
   world.settle();
   EXPECT_EQ(first.status.code(), Code::peer_died);
-  ASSERT_TRUE(world.messengers[2]->casualty());
-  EXPECT_EQ(world.messengers[2]->casualty()->culprit, 0U);
+  ASSERT_TRUE(world.messengers[2]->casualty_of(0));
+  EXPECT_EQ(world.messengers[2]->casualty_of(0)->culprit, 0U);
   world.messengers[2]->release(first);
-  world.messengers[2]->acknowledge_failures();
+  world.messengers[2]->acknowledge_failures(0);
   Request& again = world.receive(2, any_source, 1, in);
   world.transports[1]->close();  // the link follows the goodbye
   world.settle();
   EXPECT_EQ(again.state, RequestState::posted);
-  EXPECT_FALSE(world.messengers[2]->casualty());
+  EXPECT_FALSE(world.messengers[2]->casualty_of(0));
   world.messengers[2]->cancel(again, Code::cancelled);
   world.messengers[2]->release(again);
 }
@@ -299,7 +299,7 @@ TEST(Messenger, AnOrderlyGoodbyeIsNoDeathAndDeliversWhatCameBefore) {
   EXPECT_EQ(in, out);
   Request& missed = world.receive(1, 0, 1, in);
   EXPECT_EQ(missed.status.code(), Code::peer_left);
-  EXPECT_FALSE(world.messengers[1]->casualty());
+  EXPECT_FALSE(world.messengers[1]->casualty_of(0));
   world.messengers[1]->release(received);
   world.messengers[1]->release(missed);
 }

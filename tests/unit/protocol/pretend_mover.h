@@ -19,10 +19,12 @@ struct PretendBoard {
   std::vector<Offer> offers;
 };
 
-// A mover between messengers of one thread: reads when it is told to, fails and refuses as its dice say.
+// A mover between messengers of one thread: reads when it is told to, fails and refuses as its dice say, or
+// without dice only when it is told to.
 class PretendMover final : public Mover {
  public:
-  PretendMover(PretendBoard& board, std::uint64_t seed) : board_(board), random_(seed) {}
+  PretendMover(PretendBoard& board, std::uint64_t seed) : board_(board), has_dice_(true), random_(seed) {}
+  explicit PretendMover(PretendBoard& board) : board_(board) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "pretend"; }
   [[nodiscard]] std::string describe() const override { return "pretend"; }
@@ -49,6 +51,9 @@ class PretendMover final : public Mover {
     pulls_.push_back(pull);
     return base::Code::in_progress;
   }
+  [[nodiscard]] bool outruns_links(const RemoteKey& key) const noexcept override {
+    return has_dice_ && key.bytes[0] < std::byte{64};
+  }
   void stop(Completion& done) noexcept override {
     std::erase_if(pulls_, [&](const Pull& pull) { return pull.done == &done; });
   }
@@ -62,7 +67,7 @@ class PretendMover final : public Mover {
     base::Status status;
     if (offer.withdrawn) {
       status = base::Code::cancelled;
-    } else if (one_in(16)) {
+    } else if (fails || one_in(16)) {
       status = base::Code::io_error;
     } else {
       std::memcpy(pull.into.data, offer.data, pull.into.bytes);
@@ -74,15 +79,18 @@ class PretendMover final : public Mover {
   // Whether it was told of a pull that never was.
   [[nodiscard]] bool wrong() const { return wrong_; }
 
+  bool fails = false;  // what is read from now on
+
  private:
   struct Pull {
     std::uint64_t number = 0;
     base::MemoryRef into;
     Completion* done = nullptr;
   };
-  bool one_in(std::uint32_t many) { return random_() % many == 0; }
+  bool one_in(std::uint32_t many) { return has_dice_ && random_() % many == 0; }
 
   PretendBoard& board_;
+  const bool has_dice_ = false;
   std::mt19937_64 random_;
   std::deque<Pull> pulls_;
   bool wrong_ = false;

@@ -52,8 +52,9 @@ class WorldOfMessengers {
   }
 
   Posted send(std::uint32_t from, std::uint32_t to, std::int64_t tag, const std::vector<std::byte>& data,
-              bool synchronous = false) {
+              bool synchronous = false, std::uint32_t context = 0) {
     SendSpec spec;
+    spec.context = context;
     spec.destination = to;
     spec.tag = tag;
     spec.data = data.data();
@@ -62,9 +63,10 @@ class WorldOfMessengers {
     spec.timeout = std::chrono::hours(1);
     return messengers[from]->send(spec);
   }
-  Request& receive(std::uint32_t at, std::uint32_t from, std::int64_t tag, std::vector<std::byte>& into) {
+  Request& receive(std::uint32_t at, std::uint32_t from, std::int64_t tag, std::vector<std::byte>& into,
+                   std::uint32_t context = 0) {
     ReceiveSpec spec;
-    spec.pattern = {0, from, tag};
+    spec.pattern = {context, from, tag};
     spec.data = into.data();
     spec.capacity_bytes = into.size();
     spec.timeout = std::chrono::hours(1);

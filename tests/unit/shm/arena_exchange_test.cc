@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -62,6 +63,33 @@ TEST(ArenaExchange, ASegmentIsMappedOnceAndThenSeen) {
   memory.get()[9'999] = std::byte{42};
   EXPECT_EQ(seen[9'899], std::byte{42});
   EXPECT_EQ(pair.handover_there.hear().code(), Code::again) << "no message for what lies there, too";
+}
+
+TEST(ArenaExchange, WhatThePeerHasShownCannotBeWritten) {
+  Pair pair;
+  const auto memory = pair.allocate(10'000);
+  EXPECT_FALSE(pair.here.show({memory.get(), 1}));
+  pair.hear();
+  const auto place = pair.here.show({memory.get(), 1});
+  ASSERT_TRUE(place);
+  // The kernel writes what it reads from a pipe into memory that may be written, and says so of other memory.
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd out(ends[0]), in(ends[1]);
+  const auto is_writable = [&](const std::byte* where) {
+    const char word = 'w';
+    EXPECT_EQ(::write(in.get(), &word, 1), 1);
+    if (::read(out.get(), const_cast<std::byte*>(where), 1) == 1) return true;
+    EXPECT_EQ(errno, EFAULT);
+    char rest = 0;
+    EXPECT_EQ(::read(out.get(), &rest, 1), 1);
+    return false;
+  };
+  EXPECT_TRUE(is_writable(memory.get()));
+  const std::byte* const seen = pair.there.look(*place, 1);
+  EXPECT_EQ(*seen, static_cast<std::byte>('w')) << "the same memory";
+  EXPECT_FALSE(is_writable(seen));
+  EXPECT_FALSE(is_writable(pair.there.look({0, pair.arena->segment(0).size() - 1}, 1)));
 }
 
 TEST(ArenaExchange, EachSegmentIsShownByItself) {

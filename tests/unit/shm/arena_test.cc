@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -139,6 +140,35 @@ TEST(Arena, AForkedChildLetsGoOfWhatItsParentHad) {
   EXPECT_EQ(address[0], std::byte{2});
   const auto other = take(*arena, 10'000);
   EXPECT_TRUE(other.get() >= address + 50'000 || other.get() + 10'000 <= address) << "it is still ours";
+}
+
+// Whichever lock a thread of the parent has at that moment, the child does not wait for it.
+TEST(Arena, AForkedChildIsRefusedAtOnce) {
+  const auto arena = Arena::create(small_plan);
+  const auto memory = take(*arena, 1000);
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    std::vector<std::shared_ptr<std::byte>> held;
+    while (!stop) {
+      held.push_back(take(*arena, 30'000));
+      if (held.size() == 20) held.clear();
+    }
+  });
+  int status = 0;
+  for (int i = 0; i < 100 && status == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30);  // a child that waits for a lock dies of it
+      const auto refused = arena->allocate(1000);
+      const bool is_found = arena->find({memory.get(), 1000}).has_value();
+      _exit(!refused && refused.failure().status.code() == base::Code::closed && is_found ? 0 : 1);
+    }
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+  }
+  EXPECT_EQ(status, 0);
+  stop = true;
+  busy.join();
+  EXPECT_NE(take(*arena, 1000), nullptr) << "the parent goes on";
 }
 
 TEST(Arena, ThreadsAllocateAndFindSideBySide) {

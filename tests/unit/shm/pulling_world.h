@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/protocol/messenger.h"
@@ -17,6 +21,51 @@
 namespace parley::transport::shm::testing {
 
 using Bytes = std::vector<std::byte>;
+
+inline void fill_content(std::span<std::byte> bytes, int salt = 1) {
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(i * 31 + (i >> 9) * 7 + static_cast<std::size_t>(salt) * 101);
+}
+inline Bytes content(std::size_t bytes, int salt = 1) {
+  Bytes made(bytes);
+  fill_content(made, salt);
+  return made;
+}
+
+inline bool is_same(std::span<const std::byte> one, std::span<const std::byte> other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end());
+}
+
+// What a tensor in an arena is; of ordinary memory if there is no arena.
+struct SharedBytes {
+  SharedBytes() = default;
+  SharedBytes(Arena* arena, std::size_t size, int salt = 1) : bytes(size) {
+    if (arena != nullptr)
+      memory = arena->allocate(size).value();
+    else
+      memory.reset(new std::byte[size], std::default_delete<std::byte[]>());
+    fill_content(all(), salt);
+  }
+  [[nodiscard]] std::span<std::byte> all() const { return {memory.get(), bytes}; }
+  std::shared_ptr<std::byte> memory;
+  std::size_t bytes = 0;
+};
+
+// What stands between the movers of a test and the kernel.
+struct Reads {
+  int count = 0;                 // that were tried
+  int succeed = -1;              // so many, and the others fail; -1: all
+  int error = EPERM;             // of those that fail
+  std::function<void()> before;  // the next one
+};
+inline Reads reads;
+
+inline base::Status watched_read(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
+  ++reads.count;
+  if (const auto before = std::exchange(reads.before, nullptr)) before();
+  if (reads.succeed >= 0 && reads.count > reads.succeed) return {base::Code::io_error, reads.error};
+  return read_process_memory(process, address, into);
+}
 
 // Processes that share memory, all in this one: nothing happens but in step(). What reads another process's
 // memory can be made to fail.
@@ -47,15 +96,20 @@ class PullingWorld {
     });
   }
   ~PullingWorld() {
-    for (auto& transport : transports) transport->close();
     for (auto& transport : transports)
-      while (transport->progress(nullptr) != 0) {
+      if (transport) transport->close();
+    for (auto& transport : transports)
+      while (transport && transport->progress(nullptr) != 0) {
       }
   }
   PullingWorld(const PullingWorld&) = delete;
   PullingWorld& operator=(const PullingWorld&) = delete;
 
+  // Without a word to anybody.
+  void kill(std::size_t number) { transports[number].reset(); }
+
   std::size_t step(std::size_t number) {
+    if (!transports[number]) return 0;
     messengers[number]->end_burst();
     std::size_t events = transports[number]->progress(nullptr);
     if (messengers[number]->wants_pump()) events += messengers[number]->pump();
@@ -71,19 +125,43 @@ class PullingWorld {
       for (std::size_t number = 0; number < transports.size(); ++number) step(number);
     }
   }
+  // Until `to` has mapped the segment of number 0 in which `memory` lies.
+  void show(std::uint32_t to, std::span<const std::byte> memory) {
+    Bytes in(memory.size());
+    Request* sent = send(0, to, 99, memory);
+    finish(receive(to, 0, 99, in));
+    finish(*sent);
+    EXPECT_TRUE(is_same(in, memory)) << "before the segment is mapped, too";
+    const Mover& mover = *messengers[0]->peer(to).mover;
+    run_until([&] { return mover.describe().find("it reads our arena") != std::string::npos; });
+  }
+  // Gives everybody the time to do what there is to do.
+  void settle() {
+    for (int i = 0; i < 100; ++i)
+      for (std::size_t number = 0; number < transports.size(); ++number) step(number);
+  }
+  // The deadlines of `at` look at a clock that is an hour late.
+  void tick_late(std::size_t at) {
+    const auto now = std::chrono::steady_clock::now();
+    messengers[at]->tick(now);  // it counts from here
+    messengers[at]->tick(now + std::chrono::minutes(59));
+  }
   void finish(const Request& request) {
     run_until([&] { return request.state == RequestState::done; });
   }
 
   // Null: it is complete.
-  Request* send(std::uint32_t from, std::uint32_t to, std::int64_t tag, std::span<const std::byte> data) {
-    SendSpec spec{.destination = to, .tag = tag, .data = data.data(), .bytes = data.size()};
-    spec.timeout = std::chrono::hours(1);
+  Request* send(std::uint32_t from, std::uint32_t to, std::int64_t tag, std::span<const std::byte> data,
+                std::chrono::nanoseconds timeout = std::chrono::hours(1), std::uint32_t context = 0) {
+    SendSpec spec{.destination = to, .context = context, .tag = tag};
+    spec.data = data.data();
+    spec.bytes = data.size();
+    spec.timeout = timeout;
     return messengers[from]->send(spec).request;
   }
   Request& receive(std::uint32_t at, std::uint32_t from, std::int64_t tag, Bytes& into,
-                   std::chrono::nanoseconds timeout = std::chrono::hours(1)) {
-    ReceiveSpec spec{.pattern = {0, from, tag}, .data = into.data(), .capacity_bytes = into.size()};
+                   std::chrono::nanoseconds timeout = std::chrono::hours(1), std::uint32_t context = 0) {
+    ReceiveSpec spec{.pattern = {context, from, tag}, .data = into.data(), .capacity_bytes = into.size()};
     spec.timeout = timeout;
     return *messengers[at]->receive(spec).request;
   }

@@ -1,64 +1,14 @@
 // Eager messages that the receiver may pull: who is first, and what comes of it when it is the sender.
 #include <gtest/gtest.h>
 
-#include <cerrno>
-#include <functional>
-#include <utility>
 #include <vector>
 
-#include "tests/unit/shm/pulling_world.h"
+#include "tests/unit/shm/tender.h"
 
 namespace parley::transport::shm::testing {
 namespace {
 
 using base::Code;
-using base::Status;
-
-constexpr std::size_t medium = 20'000;  // larger than the link copies at once, within the eager limit
-
-// What happens just before the next read, and what comes of each.
-struct Reads {
-  int count = 0;
-  std::function<void()> before;
-  int error = 0;
-} reads;
-
-Status watched_read(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
-  ++reads.count;
-  if (const auto before = std::exchange(reads.before, nullptr)) before();
-  return reads.error == 0 ? read_process_memory(process, address, into) : Status(Code::io_error, reads.error);
-}
-
-class Tender : public ::testing::Test {
- protected:
-  Tender() { reads = {}; }  // they have tried to read each other
-  ~Tender() override { reads = {}; }
-
-  static Bytes content(std::size_t bytes, int salt = 1) {
-    Bytes made(bytes);
-    for (std::size_t i = 0; i < bytes; ++i)
-      made[i] = static_cast<std::byte>(i * 31 + (i >> 9) * 7 + static_cast<std::size_t>(salt) * 101);
-    return made;
-  }
-  // Without the receiver.
-  void finish_alone(const Request& send) {
-    for (int looks = 0; send.state != RequestState::done; ++looks) {
-      ASSERT_LT(looks, 100'000) << "its data have not left";
-      world_.step(0);
-    }
-  }
-  // All credit is back, or on its way back.
-  void expect_no_credit_lost() {
-    for (int i = 0; i < 100; ++i) {
-      world_.step(0);
-      world_.step(1);
-    }
-    const std::int32_t owed = world_.messengers[1]->peer(0).owed_units;
-    EXPECT_EQ(world_.messengers[0]->peer(1).credit_units + owed, eager_window_units);
-  }
-
-  PullingWorld world_{{2, CrossMemory::create(watched_read)}, 64 << 10};
-};
 
 TEST_F(Tender, IsPulledByAReceiverThatWaits) {
   const Bytes out = content(medium);
@@ -125,6 +75,27 @@ TEST_F(Tender, WhatIsFilledWhileItIsReadArrivesOnceAndInOrder) {
   expect_no_credit_lost();
 }
 
+// However many receives there are, a fill that crosses a pull looks at those alone that pull.
+TEST_F(Tender, AFillLooksForItsReceiveAmongThoseThatPull) {
+  std::vector<Bytes> unmatched(1000, Bytes(8));
+  for (Bytes& one : unmatched) world_.receive(1, 0, 8, one);
+  const Bytes out = content(medium);
+  Bytes in(medium);
+  Request& receive = world_.receive(1, 0, 7, in);
+  Request* send = world_.send(0, 1, 7, out);
+  auto& fillable = world_.messengers[1]->peer(0).fillable;
+  EXPECT_TRUE(fillable.empty());
+  reads.before = [&] {
+    EXPECT_EQ(fillable.front(), &receive);
+    EXPECT_EQ(fillable.back(), &receive);
+    finish_alone(*send);
+  };
+  world_.finish(receive);
+  EXPECT_EQ(in, out);
+  EXPECT_TRUE(fillable.empty());
+  world_.messengers[1]->abort_context(0, 1, "they wait for nothing");
+}
+
 TEST_F(Tender, WhatIsTakenBackWhileItIsReadIsGone) {
   Bytes out = content(medium);
   const Bytes other = content(medium, 2);
@@ -140,6 +111,7 @@ TEST_F(Tender, WhatIsTakenBackWhileItIsReadIsGone) {
     world_.step(0);
   }
   EXPECT_EQ(receive.state, RequestState::posted) << "it is back in its place";
+  EXPECT_TRUE(world_.messengers[1]->peer(0).fillable.empty());
   world_.send(0, 1, 7, other);
   world_.finish(receive);
   EXPECT_EQ(in, other);
@@ -150,7 +122,7 @@ TEST_F(Tender, WhatCannotBeReadComesByTheLink) {
   const Bytes out = content(medium);
   Bytes in(medium);
   Request& receive = world_.receive(1, 0, 7, in);
-  reads.error = EPERM;
+  reads.succeed = 0;
   Request* send = world_.send(0, 1, 7, out);
   world_.finish(receive);
   world_.finish(*send);
@@ -228,8 +200,8 @@ TEST_F(Tender, IsFilledBeforeAGoodbye) {
 TEST_F(Tender, IsFilledBeforeItsSenderSleeps) {
   const Bytes out = content(medium);
   Request* send = world_.send(0, 1, 7, out);
-  EXPECT_EQ(world_.messengers[0]->fill_tenders(), 1U);
-  EXPECT_EQ(world_.messengers[0]->fill_tenders(), 0U);
+  EXPECT_EQ(world_.messengers[0]->lose_patience(), 1U);
+  EXPECT_EQ(world_.messengers[0]->lose_patience(), 0U);
   ASSERT_NO_FATAL_FAILURE(finish_alone(*send));
   Bytes in(medium);
   world_.finish(world_.receive(1, 0, 7, in));

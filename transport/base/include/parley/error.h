@@ -82,7 +82,8 @@ class PARLEY_API TruncationError : public Error {
   ~TruncationError() override;
 };
 
-// Sender and receiver disagree about the element type.
+// Ranks disagree: sender and receiver about the element type, or members about the group that they make. Both
+// sides are shown.
 class PARLEY_API MismatchError : public Error {
  public:
   using Error::Error;

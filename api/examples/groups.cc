@@ -1,0 +1,69 @@
+// Some of the ranks make a group, and talk by their ranks in it:
+//
+//   world:   0   1  [2]  3  [4]  5  [6]  7  [8]  9  [10]
+//   group:           0       1       2       3       4
+//
+// Group rank 0 (2 in the world) sends a tensor to group rank 4 (10 in the world). Then the world splits in
+// two halves, and each passes its ranks around a ring; what is sent in one group matches in no other.
+
+#include <parley/parley.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <vector>
+
+#include "api/examples/start.h"
+
+namespace {
+
+// Every second rank, from 2 on.
+std::vector<int> evens_of(const parley::ProcessGroup& world) {
+  std::vector<int> ranks;
+  for (int rank = 2; rank < world.size(); rank += 2) ranks.push_back(rank);
+  return ranks;
+}
+
+void send_to_the_last(parley::ProcessGroup& world) {
+  parley::ProcessGroup group = world.new_group(evens_of(world), {.name = "evens"});
+  if (!group.is_member()) return;  // made at once, without the others
+  const int last = group.size() - 1;
+  if (group.rank() == 0) {
+    group.send(parley::Tensor::arange(3), last);
+    std::printf("[Rank %d] is %d in the group: sent a tensor to %d, which is %d in the world\n", world.rank(),
+                group.rank(), last, group.global_rank(last));
+  }
+  if (group.rank() == last) {
+    std::vector<float> tensor(3);
+    const int source = group.recv(tensor, parley::any_source).source;
+    std::printf("[Rank %d] is %d in the group: received %.0f %.0f %.0f from %d, which is %d in the world\n",
+                world.rank(), group.rank(), tensor[0], tensor[1], tensor[2], source,
+                group.global_rank(source));
+  }
+}
+
+void pass_around_in_halves(parley::ProcessGroup& world) {
+  const int half = world.rank() < world.size() / 2 ? 0 : 1;
+  parley::ProcessGroup group = world.split(half);
+  const int next = (group.rank() + 1) % group.size();
+  const int previous = (group.rank() + group.size() - 1) % group.size();
+  const int received = group.sendrecv(world.rank(), next, previous);
+  std::printf("[Rank %d] is %d of %d in half %d: heard from %d\n", world.rank(), group.rank(), group.size(),
+              half, received);
+}
+
+void groups(parley::ProcessGroup& world) {
+  if (world.size() < 3) return void(std::printf("[Rank %d] Three ranks are needed\n", world.rank()));
+  send_to_the_last(world);
+  pass_around_in_halves(world);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int world_size = 11;
+  CLI::App app("Groups of some ranks.");
+  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  return start(world_size, groups);
+}

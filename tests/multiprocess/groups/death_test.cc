@@ -1,0 +1,95 @@
+// Who dies is missed by its own groups only.
+
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_page.h"
+
+namespace parley::testing {
+namespace {
+
+constexpr int killed_exit_code = 128 + SIGKILL;
+constexpr int victim = 3;
+
+// A lap of small and large messages, received from any source.
+void exchange(ProcessGroup& group) {
+  const int size = group.size();
+  for (const std::size_t count : {std::size_t{1}, std::size_t{300'000}}) {
+    const std::vector<int> out(count, group.rank());
+    std::vector<int> in(count);
+    const RecvStatus status = group.sendrecv(out, (group.rank() + 1) % size, in, any_source);
+    expect_equal(status.source, (group.rank() + size - 1) % size, "source");
+    expect(in == std::vector<int>(count, status.source), "content");
+    group.barrier();
+  }
+}
+
+// Ranks 0 and 1 are a group, as are 2 and 3. Rank 3 is killed; rank 2 leaves because of that.
+TEST(GroupDeath, DisjointGroupsGoOn) {
+  const SharedPage<std::atomic<int>> content;  // survivors that found all as expected
+  const int code = run_ranks(4, [&](int rank, int) {
+    std::signal(SIGTERM, SIG_IGN);  // spawn() asks the others to end as soon as one has died
+    ProcessGroup world = init();
+    ProcessGroup group = world.split(rank / 2, 0, {.name = rank < 2 ? "living" : "bereaved"});
+    exchange(group);
+    world.barrier();
+    if (rank == victim) {
+      kill(getpid(), SIGKILL);
+    } else if (rank == 2) {
+      const auto died = expect_throws<PeerDiedError>([&] { (void)group.recv<int>(any_source); });
+      expect_equal(died.details().culprit, victim, "culprit");
+      expect_contains(died.what(), "in group \"bereaved\" {2, 3} failed: rank 3 (");
+      expect_throws<PeerDiedError>([&] { group.barrier(); });
+      expect_throws<PeerDiedError>([&] { (void)world.new_group({2, 0, 3}); });
+      ++*content;
+      return;
+    }
+    Work pending = group.irecv(Tensor::zeros({1}, DType::i32), any_source, {.tag = 9});
+    expect_throws<PeerDiedError>([&] { (void)world.recv<int>(any_source); });  // all of the world has lost it
+    for (int round = 0; round < 100; ++round) exchange(group);
+    group.send(1, 1 - group.rank(), {.tag = 9});
+    expect_equal(pending.wait().source, 1 - group.rank(), "source");
+    // Groups of the living can still be made; one with the dead fails at once.
+    ProcessGroup later = world.new_group({1, 0});
+    exchange(later);
+    const auto died = expect_throws<PeerDiedError>([&] { (void)world.new_group({0, 1, victim}); });
+    expect_equal(died.details().culprit, victim, "culprit");
+    expect_contains(died.what(), "new_group({0, 1, 3}) failed: rank 3 (");
+    exchange(group);
+    ++*content;
+  });
+  EXPECT_EQ(code, killed_exit_code);
+  EXPECT_EQ(*content, 3);
+}
+
+// It dies while the others wait for it in new_group().
+TEST(GroupDeath, EndsTheMakingOfAGroupForAllMembers) {
+  const SharedPage<std::atomic<int>> content;
+  const int code = run_ranks(4, [&](int rank, int) {
+    std::signal(SIGTERM, SIG_IGN);
+    ProcessGroup world = init();
+    world.barrier();
+    if (rank == victim) {
+      (void)world.recv<int>(0);
+      kill(getpid(), SIGKILL);
+    }
+    if (rank == 0) world.send(1, victim);
+    const auto died = expect_throws<PeerDiedError>([&] { (void)world.split(0); });
+    expect_equal(died.details().culprit, victim, "culprit");
+    expect_contains(died.what(), "split() of group \"world\" failed: rank 3 (");
+    expect_contains(died.what(), "died");
+    ++*content;
+  });
+  EXPECT_EQ(code, killed_exit_code);
+  EXPECT_EQ(*content, 3);
+}
+
+}  // namespace
+}  // namespace parley::testing

@@ -1,0 +1,106 @@
+// Shared memory of the ranks of one host: what transport/shm/LARGE_MESSAGES.md says of each.
+
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+#include "tests/multiprocess/support/await.h"
+#include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_memory.h"
+#include "tests/multiprocess/support/shared_page.h"
+
+namespace parley::testing {
+namespace {
+
+constexpr std::size_t kib = 1024, mib = 1024 * kib;
+constexpr std::size_t window_bytes = 4 * mib;
+
+struct Host {
+  std::array<std::atomic<pid_t>, 64> ranks;
+};
+
+// Of all ranks together, each segment once.
+struct Segments {
+  std::size_t windows = 0;
+  std::size_t other_bytes = 0;
+};
+Segments segments_of(const Host& host, int count) {
+  std::map<std::uint64_t, std::size_t> all;
+  for (int rank = 0; rank < count; ++rank)
+    all.merge(segments_mapped_by(host.ranks[static_cast<std::size_t>(rank)]));
+  Segments sum;
+  for (const auto& [inode, bytes] : all) bytes == window_bytes ? ++sum.windows : sum.other_bytes += bytes;
+  return sum;
+}
+
+// The first `count` ranks, each with each.
+void exchange(ProcessGroup& world, int count, std::size_t bytes, int times = 1) {
+  if (world.rank() >= count) return;
+  const std::vector<std::byte> out(bytes);
+  std::vector<std::vector<std::byte>> in(static_cast<std::size_t>(count), std::vector<std::byte>(bytes));
+  for (int i = 0; i < times; ++i) {
+    std::vector<Work> works;
+    for (int step = 1; step < count; ++step) {
+      const int above = (world.rank() + step) % count, below = (world.rank() + count - step) % count;
+      works.push_back(world.irecv(in[static_cast<std::size_t>(below)], below));
+      works.push_back(world.isend(out, above));
+    }
+    wait_all(works);
+  }
+}
+
+// What rank 0 sees while nobody moves. `links_bytes`: of each rank, but for a twentieth.
+void look(ProcessGroup& world, const Host& host, std::size_t links_bytes, std::size_t least_windows,
+          std::size_t most_windows) {
+  world.barrier();
+  if (world.rank() == 0) {
+    const auto [windows, other_bytes] = segments_of(host, world.size());
+    const std::size_t each = other_bytes / static_cast<std::size_t>(world.size());
+    std::printf("%d ranks: %zu KiB for each, and %zu windows together\n", world.size(), each / kib, windows);
+    expect(each >= links_bytes - links_bytes / 20 && each <= links_bytes + links_bytes / 20,
+           "shared memory of a rank's links: " + std::to_string(each) + " bytes");
+    expect(windows >= least_windows && windows <= most_windows, std::to_string(windows) + " windows");
+  }
+  world.barrier();
+}
+
+// `busy`: so many ranks then send much to each other. `windows`: the most of each.
+void expect_memory(int count, std::size_t links_bytes, int busy, std::size_t windows) {
+  const SharedPage<Host> host;
+  const auto busy_ranks = static_cast<std::size_t>(busy);
+  const int code = run_ranks(count,
+                             [&](int rank, int) {
+                               ProcessGroup world = init();
+                               host->ranks[static_cast<std::size_t>(rank)] = getpid();
+                               exchange(world, count, 8);
+                               look(world, *host, links_bytes, 0, 0);
+                               // After 1 MiB in messages that are large for a ring a link asks for a window.
+                               exchange(world, busy, 32 * kib, 40);
+                               look(world, *host, links_bytes, busy_ranks, busy_ranks * windows);
+                             },
+                             {.environment = {{"PARLEY_TRANSPORTS", "shm,^cma"}}});
+  EXPECT_EQ(code, 0);
+}
+
+TEST(MemoryOfARank, OfTwo) {
+  expect_memory(2, 48 * kib, 2, 1);
+}
+
+TEST(MemoryOfARank, OfEight) {
+  expect_memory(8, 312 * kib, 8, 4);
+}
+
+TEST(MemoryOfARank, OfSixtyFour) {
+  expect_memory(64, 2776 * kib, 8, 4);
+}
+
+}  // namespace
+}  // namespace parley::testing

@@ -1,0 +1,188 @@
+// Which of two ways a receiver chooses, by what its messages took.
+#include "transport/protocol/path_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace parley::transport {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+constexpr std::size_t mib = 1 << 20;
+
+// One pair, with a clock that is told what each message takes.
+class Pair {
+ public:
+  // One message after the other; `cost`: of one by this path. How many came by the link.
+  int run(int messages, std::size_t bytes, const std::function<nanoseconds(Path)>& cost) {
+    int by_link = 0;
+    for (int i = 0; i < messages; ++i) {
+      const Path path = choice.choose(bytes);
+      const auto since = now;
+      choice.begin(path, since);
+      now += cost(path);
+      choice.end(path, bytes, since, now, true);
+      by_link += path == Path::link ? 1 : 0;
+      now += 1us;
+    }
+    return by_link;
+  }
+  int run(int messages, std::size_t bytes, nanoseconds pull, nanoseconds link) {
+    return run(messages, bytes, [=](Path path) { return path == Path::pull ? pull : link; });
+  }
+  // As many at once, served one after the other on each path.
+  int run_window(int messages, std::size_t bytes, nanoseconds pull, nanoseconds link) {
+    std::vector<Path> paths;
+    const auto since = now;
+    for (int i = 0; i < messages; ++i) {
+      paths.push_back(choice.choose(bytes));
+      choice.begin(paths.back(), since);
+    }
+    for (const Path path : paths) {
+      now += path == Path::pull ? pull : link;
+      choice.end(path, bytes, since, now, true);
+    }
+    now += 1us;
+    return static_cast<int>(std::count(paths.begin(), paths.end(), Path::link));
+  }
+
+  PathChoice choice;
+  PathChoice::TimePoint now{1h};
+};
+
+TEST(PathChoice, PullsFirstAndFindsTheLinkIfThatIsFaster) {
+  Pair pair;
+  EXPECT_EQ(pair.run(PathChoice::first_trial_after, 4 * mib, 400us, 300us), 0);
+  pair.run(4, 4 * mib, 400us, 300us);
+  EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
+}
+
+TEST(PathChoice, TriesTheSlowerOneOnLessThanTwoPercent) {
+  Pair pair;
+  pair.run(1000, mib, 50us, 90us);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
+  const int tried = pair.run(10'000, mib, 50us, 90us);
+  EXPECT_GT(tried, 0);
+  EXPECT_LT(tried, 200);
+
+  pair.run(1000, 16 * mib, 3ms, 2ms);
+  EXPECT_EQ(pair.choice.favourite(16 * mib), Path::link);
+  EXPECT_GT(pair.run(10'000, 16 * mib, 3ms, 2ms), 9'800);
+}
+
+TEST(PathChoice, EachSizeHasItsOwnFavourite) {
+  Pair pair;
+  for (int i = 0; i < 50; ++i) {
+    pair.run(1, mib, 50us, 90us);
+    pair.run(1, 16 * mib, 3ms, 2ms);
+  }
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
+  EXPECT_EQ(pair.choice.favourite(16 * mib), Path::link);
+  EXPECT_EQ(pair.choice.favourite(std::size_t{1} << 40), Path::link) << "all large ones are one class";
+}
+
+TEST(PathChoice, StaysWithWhatIsAsGood) {
+  Pair pair;
+  pair.run(500, 4 * mib, 400us, 380us);
+  EXPECT_EQ(pair.choice.favourite(4 * mib), Path::pull);
+}
+
+TEST(PathChoice, ComesBackWhenTheFavouriteGetsSlow) {
+  Pair pair;
+  pair.run(100, 4 * mib, 400us, 300us);
+  ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
+  pair.run(10, 4 * mib, 400us, 900us);
+  EXPECT_EQ(pair.choice.favourite(4 * mib), Path::pull);
+}
+
+TEST(PathChoice, FindsWhenTheOtherGetsFast) {
+  Pair pair;
+  pair.run(500, 4 * mib, 400us, 500us);
+  ASSERT_EQ(pair.choice.favourite(4 * mib), Path::pull);
+  pair.run(1000, 4 * mib, 400us, 200us);
+  EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
+}
+
+// One message in ten lost its core, and each trial's first one touches new pages.
+TEST(PathChoice, IgnoresWhatIsSlowOnce) {
+  Pair pair;
+  int number = 0;
+  Path last = Path::pull;
+  const int by_link = pair.run(2000, 4 * mib, [&](Path path) -> nanoseconds {
+    const bool is_first = std::exchange(last, path) != path;
+    const bool is_preempted = ++number % 10 == 0;
+    return (path == Path::pull ? 400us : 340us) + (is_first ? 2ms : 0ms) + (is_preempted ? 5ms : 0ms);
+  });
+  EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
+  EXPECT_GT(by_link, 1'800);
+}
+
+TEST(PathChoice, LearnsFromWindowsToo) {
+  Pair pair;
+  int by_link = 0;
+  for (int window = 0; window < 20; ++window) by_link = pair.run_window(16, 16 * mib, 1'600us, 1'200us);
+  EXPECT_EQ(pair.choice.favourite(16 * mib), Path::link);
+  EXPECT_GE(by_link, 0);
+  int tried = 0;
+  for (int window = 0; window < 1'000; ++window) tried += pair.run_window(64, mib, 50us, 90us);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
+  EXPECT_LT(tried, 64 * 1'000 * 3 / 100);
+}
+
+// Two paths that are busy at once say nothing: here each pull seems to take nothing.
+TEST(PathChoice, DoesNotCountWhatWasServedBesideTheOther) {
+  Pair pair;
+  pair.run(100, 4 * mib, 400us, 300us);
+  ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
+  for (int i = 0; i < 100; ++i) {
+    const auto since = pair.now;
+    pair.choice.begin(Path::link, since);
+    pair.choice.begin(Path::pull, since);
+    pair.now += 300us;
+    pair.choice.end(Path::link, 4 * mib, since, pair.now, true);
+    pair.choice.end(Path::pull, 4 * mib, since, pair.now + 1ns, true);
+    pair.now += 1us;
+  }
+  EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
+}
+
+TEST(PathChoice, DoesNotCountWhatDidNotArrive) {
+  Pair pair;
+  pair.run(100, 4 * mib, 400us, 300us);
+  for (int i = 0; i < 100; ++i) {
+    pair.choice.begin(Path::pull, pair.now);
+    pair.choice.end(Path::pull, 4 * mib, pair.now, pair.now + 1us, false);
+    pair.now += 2us;
+  }
+  EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
+}
+
+TEST(PathChoice, LeavesASenderAloneThatDoesNotCome) {
+  Pair pair;
+  pair.run(100, 4 * mib, 400us, 300us);
+  ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
+  int last = 0;
+  for (const int pulled : {8, 16, 32, 64, 128, 256, 512, 1024, 1024}) {
+    pair.choice.note_unanswered();
+    pair.choice.note_unanswered();  // asked for at the same time
+    EXPECT_EQ(pair.run(pulled, 4 * mib, 400us, 300us), 0) << pulled;
+    last = pair.run(10, 4 * mib, 400us, 300us);
+    EXPECT_GE(last, 8) << pulled;
+  }
+  // It is forgiven if it comes again and again.
+  for (int i = 0; i < 200; ++i) pair.choice.note_answered();
+  pair.choice.note_unanswered();
+  EXPECT_EQ(pair.run(8, 4 * mib, 400us, 300us), 0);
+  EXPECT_GT(pair.run(4, 4 * mib, 400us, 300us), 0);
+}
+
+}  // namespace
+}  // namespace parley::transport

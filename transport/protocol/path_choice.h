@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace parley::transport {
+
+// How the data of a large message come: their receiver reads them (Mover::pull()), or their sender puts them
+// on the link and both work at once. Which is faster depends on the size, on where the buffers and the caches
+// are, and on what else the two processes do.
+enum class Path : std::uint8_t { pull, link };
+
+// Learns that for the messages from one peer, by what they took from match to end, here at the receiver.
+//
+// 1. For each class of sizes the faster path is the favourite; the other one becomes it when it is a tenth
+//    faster.
+// 2. The other one is tried on a few messages now and then: after the first three, then after four times as
+//    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes.
+// 3. The messages of one path are served one after the other, so one takes from its match or from the end of
+//    the one before, whichever is later. What was served while the other path was busy does not count.
+// 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
+//    trial: pages are touched for the first time, and the link leases its window. One that takes much longer
+//    than the average counts only if the next one does, too: its process had lost the core.
+// 5. A sender that does not put its data on the link soon computes, and a pull takes none of its time. After
+//    that the next 8 messages are pulled, after the next time 16, up to 1 024.
+//
+// Pure: no clock. Thread-safety: none; the engine's lock.
+class PathChoice {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  // The path of the next message. begin() and end() follow, or none of them.
+  Path choose(std::size_t bytes) noexcept;
+
+  // A message that takes this path is matched.
+  void begin(Path path, TimePoint now) noexcept;
+  // It has ended, or takes this path no longer. `since`: its begin(); `whole`: all of it came by this path.
+  void end(Path path, std::size_t bytes, TimePoint since, TimePoint now, bool whole) noexcept;
+
+  // The sender has put the data of a message on the link soon enough, or not.
+  void note_answered() noexcept;
+  void note_unanswered() noexcept;
+
+  // Of messages of this size; for tests.
+  [[nodiscard]] Path favourite(std::size_t bytes) const noexcept {
+    return classes_[class_of(bytes)].favourite;
+  }
+
+  static constexpr std::uint32_t first_trial_after = 3;  // messages
+  static constexpr std::uint32_t least_restraint = 4;    // times what a trial took
+  static constexpr std::uint32_t most_restraint = 64;
+  static constexpr std::uint32_t longest_trial = 64;  // messages
+
+ private:
+  struct Rate {
+    float ns_per_byte = 0;  // 0: none yet
+    std::uint8_t cold = 1;  // so many more do not count
+    bool is_doubted = false;
+  };
+  struct Class {
+    std::array<Rate, 2> rates;
+    Path favourite = Path::pull;
+    bool on_trial = false;  // the other path is
+    std::uint32_t restraint = least_restraint;
+    std::uint32_t tried = 0;  // messages of this trial
+    std::uint32_t wait = first_trial_after;
+  };
+
+  static Path other(Path path) noexcept { return path == Path::pull ? Path::link : Path::pull; }
+  static std::size_t place(Path path) noexcept { return static_cast<std::size_t>(path); }
+  static std::size_t class_of(std::size_t bytes) noexcept;
+  static void end_trial(Class& of) noexcept;
+  static bool take(Rate& rate, float ns_per_byte) noexcept;
+
+  static constexpr std::size_t classes = 5;
+  std::array<Class, classes> classes_;
+  std::array<std::uint32_t, 2> in_flight_{};  // by path
+  TimePoint last_end_{};
+  TimePoint mixed_until_{};  // both paths were busy then
+  std::uint32_t skip_ = 0;   // so many messages are pulled before the link is asked again
+  std::uint32_t skip_next_ = least_skip;
+  std::uint32_t answered_ = 0;  // since skip_next_ was last changed
+
+  static constexpr std::uint32_t least_skip = 8;
+  static constexpr std::uint32_t most_skip = 1024;
+};
+
+}  // namespace parley::transport

@@ -1,0 +1,121 @@
+// Which way a large message comes: its receiver pulls it, or invites its sender to put it on the link.
+//
+// Both are open to a receiver that has the key of an offer; PathChoice says which to take. An invitation is a
+// grant like any other, but the receiver keeps the key. If no data come soon, the sender computes or is
+// stopped, and the receiver pulls after all. Who is first shows where the key is withdrawn: a sender that can
+// do so when it finds the grant sends the data, and the pull is in vain; one that cannot knows that the
+// message was received. So a receive's course is
+//
+//   matched --pull--> pulling --> done
+//   matched --link--> invited --data--> landing --> done
+//                     invited --nothing comes--> pulling --> done, or landing --> done
+//
+// Each grant that has left is answered, by data or by `revoked`, unless the pull was first.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "transport/base/deadline.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::transport {
+
+using base::Clock;
+
+namespace {
+// Looks at the network without any data: for 1 MiB some tens of microseconds, many times as long as a sender
+// needs that looks at the network, too; for more as long as a fraction of the message would take.
+constexpr std::size_t bytes_per_look = 512;
+constexpr std::uint64_t least_patience_looks = 2048;
+
+// A sender that sleeps in a wait answers within some 50 us; one that computes when its background thread
+// looks at the network, every 400 us.
+constexpr auto late_answer = std::chrono::microseconds(200);
+}  // namespace
+
+// Gets what a key is for. REQUIRES: there is a mover.
+void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept {
+  const bool has_choice = bytes >= options_.routed_bytes && !peer.mover->outruns_links(key);
+  Route* route = has_choice ? begin_route(request, peer, key) : nullptr;
+  if (route == nullptr || route->path == Path::pull) return pull(request, peer, key, bytes);
+  invited_.push_back(*route);
+  grant(request, peer, bytes);
+}
+
+// Null: out of memory, and it is pulled.
+Route* Messenger::begin_route(Request& request, Peer& peer, const RemoteKey& key) noexcept {
+  try {
+    request.route =
+        routes_.create(request, key, peer.paths.choose(request.message_bytes), Clock::now(), burst_);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  peer.paths.begin(request.route->path, request.route->since);
+  return request.route;
+}
+
+// The receive has ended, or takes another message.
+void Messenger::end_route(Request& request) noexcept {
+  Route* route = std::exchange(request.route, nullptr);
+  const bool whole =
+      route->path == Path::pull ? request.pulled : request.moved_bytes == request.message_bytes;
+  if (InvitedList::is_linked(*route)) InvitedList::remove(*route);
+  request.peer->paths.end(route->path, request.message_bytes, route->since, Clock::now(), whole);
+  routes_.destroy(route);
+}
+
+// The data have begun to come by the link. `last_data_at`: the look at which others of this peer's came.
+void Messenger::note_invited(Request& request, std::uint64_t last_data_at) noexcept {
+  (void)end_move(request);
+  Route& route = *request.route;
+  if (!InvitedList::is_linked(route)) return;
+  InvitedList::remove(route);
+  // It could have begun at once, but its caller computed, and now its background thread takes the core from
+  // it.
+  const bool is_late = last_data_at <= route.asked_at && Clock::now() - route.since > late_answer;
+  is_late ? request.peer->paths.note_unanswered() : request.peer->paths.note_answered();
+}
+
+// The sender does not come. REQUIRES: out of invited_.
+void Messenger::stop_inviting(Request& request) noexcept {
+  using Outbox = base::IntrusiveList<Request, OutboxTag>;
+  Peer& peer = *request.peer;
+  Route& route = *request.route;
+  const auto now = Clock::now();
+  peer.paths.note_unanswered();
+  peer.paths.end(route.path, request.message_bytes, route.since, now, false);
+  route.path = Path::pull;
+  route.since = now;
+  peer.paths.begin(route.path, now);
+  if (Outbox::is_linked(request)) {  // the grant has not even left
+    Outbox::remove(request);
+    ids_.remove(std::exchange(request.id, 0));
+  }
+  pull(request, peer, route.key, request.message_bytes);
+}
+
+// The one that has waited longest, at each look.
+std::size_t Messenger::look_after_invited() noexcept {
+  Route* route = invited_.front();
+  if (route == nullptr) return 0;
+  const std::uint64_t news_at = std::max(route->asked_at, route->request->peer->data_at);
+  const std::uint64_t patience =
+      std::max(least_patience_looks, route->request->message_bytes / bytes_per_look);
+  if (burst_ - news_at < patience) {
+    // Those of another peer shall not wait behind it.
+    invited_.remove(*route);
+    invited_.push_back(*route);
+    return 0;
+  }
+  invited_.remove(*route);
+  stop_inviting(*route->request);
+  return 1;
+}
+
+std::size_t Messenger::lose_patience() noexcept {
+  std::size_t moved = fill_tenders();
+  for (; Route* route = invited_.pop_front(); ++moved) stop_inviting(*route->request);
+  return moved;
+}
+
+}  // namespace parley::transport

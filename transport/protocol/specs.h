@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "transport/interface/endpoint.h"
+#include "transport/match/matcher.h"
+#include "transport/protocol/request.h"
+
+namespace parley::transport {
+
+// What Messenger is asked, and what it answers.
+
+struct MessengerOptions {
+  std::uint32_t self = 0;        // our number
+  std::uint32_t peer_count = 1;  // processes, ourselves included; their numbers are 0 to peer_count - 1
+  std::size_t eager_limit_bytes = 64 * 1024;  // larger messages are offered; at most max_payload_bytes
+  std::size_t piece_bytes = 1024 * 1024;      // of a granted message, at most max_payload_bytes
+  // From here on a message that could be pulled comes by the link if that turns out to be faster. Smaller
+  // ones lie in caches, where a pull was faster everywhere.
+  std::size_t routed_bytes = 1024 * 1024;
+  // Contexts below are of all processes unless they are opened; the others concern nobody while they are not.
+  std::uint32_t first_group_context = std::numeric_limits<std::uint32_t>::max();
+};
+
+struct SendSpec {
+  std::uint32_t destination = 0;
+  std::uint32_t context = 0;
+  std::int64_t tag = 0;
+  std::uint8_t type_code = untyped;
+  const std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  bool synchronous = false;
+  std::chrono::nanoseconds timeout{};
+  bool gives_up = false;  // see Request
+  Endpoint::Urgency urgency = Endpoint::Urgency::now;
+};
+
+struct ReceiveSpec {
+  Pattern pattern;
+  std::uint8_t type_code = untyped;
+  std::byte* data = nullptr;
+  std::size_t capacity_bytes = 0;
+  std::chrono::nanoseconds timeout{};
+  bool gives_up = false;  // see Request
+};
+
+// What a send or receive call came to. No request: it is complete (a send's only way to be so) or failed.
+struct Posted {
+  base::Status status;
+  Request* request = nullptr;
+};
+
+// Why a context was aborted.
+struct AbortRecord {
+  std::uint32_t by = 0;  // process
+  std::string reason;
+};
+
+}  // namespace parley::transport
