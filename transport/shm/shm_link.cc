@@ -90,10 +90,8 @@ Area ShmLink::area_for(std::size_t payload_bytes) noexcept {
     busy_bytes_ += payload_bytes;
     if (busy_bytes_ < windows_.plan().busy_bytes) return Area::own;
     window_ = windows_.lease(handover_.accepted(), *this);
-    if (!window_) {
-      wants_window_ = true;
-      return Area::own;
-    }
+    wants_window_ = !window_;  // no more once it has one, if a full ring had put the offer off
+    if (!window_) return Area::own;
     is_announced_ = false;
   }
   windows_.touch(*window_);

@@ -163,6 +163,20 @@ TEST(LinkWindow, ABusyLinkGetsOne) {
             memory.data() + memory.size());
 }
 
+TEST(LinkWindow, AFullRingDoesNotMakeALinkAskForTwo) {
+  Process a({.bytes = 128 << 10, .most = 2, .busy_bytes = 0}), b(small_plan);
+  Pair pair(a, b);
+  std::uint64_t sent = 0;
+  while (pair.left->try_send(sent, 6'000)) ++sent;  // the first one offers a window; nobody answers yet
+  for (std::uint64_t number = 0; number < sent; ++number) {
+    while (pair.right->inbox.packets.empty()) pair.step();
+    EXPECT_TRUE(is_content(pair.right->inbox.packets.front(), number, 6'000));
+    pair.right->inbox.packets.pop_front();
+  }
+  for (std::uint64_t number = sent; number < sent + 20; ++number) pair.send(number, 6'000);
+  EXPECT_EQ(a.windows.made(), 1U);
+}
+
 TEST(LinkWindow, WithoutOneEverythingGoesThroughTheRing) {
   Process a({.bytes = 64 << 10, .most = 0, .busy_bytes = 0}), b(small_plan);
   Pair pair(a, b);
