@@ -34,7 +34,7 @@ class Mpirun : public ::testing::Test {
     EXPECT_EQ(launch::testing::sorted_lines(command.output()), expected_of(ranks)) << command.errors();
   }
 
-  const RuntimeFolder runtime;
+  const RuntimeFolder runtime{};
 };
 
 TEST_F(Mpirun, ItsRanksFindEachOtherWithoutAnAddress) {

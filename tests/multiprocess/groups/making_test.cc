@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -10,6 +12,7 @@
 
 #include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_page.h"
 
 namespace parley::testing {
 namespace {
@@ -88,9 +91,10 @@ TEST(GroupMaking, WhoLeavesTheWorldDoesNotCome) {
 
 // Above the limit ranks link when they first need it; making a group links nobody, however long it takes.
 TEST(GroupMaking, RanksWithoutLinksMakeGroupsToo) {
+  const SharedPage<std::atomic<int>> looked;
   const int code = run_ranks(
       4,
-      [](int rank, int) {
+      [&](int rank, int) {
         ProcessGroup world = init();
         // Rank 3 comes when the others have long begun to look for it.
         if (rank == 3) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -99,6 +103,8 @@ TEST(GroupMaking, RanksWithoutLinksMakeGroupsToo) {
           expect(other == rank ||
                      world.describe().find("on demand to rank " + std::to_string(other)) != std::string::npos,
                  "no link to rank " + std::to_string(other));
+        (*looked)++;  // to send makes links
+        while (*looked < 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         expect_equal(pair.sendrecv(rank, 1 - pair.rank(), 1 - pair.rank()), (rank + 2) % 4, "the other");
         pair = ProcessGroup();
         world.barrier();
