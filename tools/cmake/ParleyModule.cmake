@@ -13,7 +13,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 if(PARLEY_SANITIZE)
   target_compile_options(parley_build_flags INTERFACE
-    -fsanitize=${PARLEY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+    -fsanitize=${PARLEY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(parley_build_flags INTERFACE -fsanitize=${PARLEY_SANITIZE})
 endif()
 if(PARLEY_FUZZ)

@@ -6,6 +6,18 @@
 # one CTest entry more, NAME_TRANSPORT, which runs the same program with PARLEY_TRANSPORTS set to it.
 set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
 
+# What most tests include, compiled once: reading it is half of a test's compilation where it is not optimized. Off
+# by default, so that other builds show whether each file includes what it uses.
+option(PARLEY_TEST_PRECOMPILED_HEADERS "Compile the headers of tests once" OFF)
+if(PARLEY_TEST_PRECOMPILED_HEADERS)
+  file(WRITE "${PROJECT_BINARY_DIR}/precompiled_headers.cc" "")
+  add_library(parley_test_headers OBJECT "${PROJECT_BINARY_DIR}/precompiled_headers.cc")
+  target_link_libraries(parley_test_headers PRIVATE parley_build_flags GTest::gmock)
+  target_precompile_headers(parley_test_headers PRIVATE
+    <gmock/gmock.h> <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <condition_variable> <filesystem> <fstream>
+    <functional> <list> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <thread> <vector>)
+endif()
+
 function(parley_test name)
   cmake_parse_arguments(arg "RUN_SERIAL" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS;TRANSPORTS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -29,6 +41,9 @@ function(parley_test name)
     target_link_libraries(${name} PRIVATE Threads::Threads $<$<BOOL:${PARLEY_WITH_OPENSSL}>:OpenSSL::SSL>)
   else()
     target_link_libraries(${name} PRIVATE parley_internal)
+  endif()
+  if(PARLEY_TEST_PRECOMPILED_HEADERS)
+    target_precompile_headers(${name} REUSE_FROM parley_test_headers)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
