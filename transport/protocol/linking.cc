@@ -98,7 +98,7 @@ void Messenger::on_link(PeerId number, Endpoint& endpoint) noexcept {
 
 void Messenger::accept_link(Peer& peer, Endpoint& endpoint) noexcept {
   const bool we_dial = peer.state == PeerState::expected && is_under_way(peer.dial.state);
-  const bool we_have_dialled = peer.state == PeerState::up && peer.endpoint->dialled;
+  const bool we_have_dialled = peer.endpoint != nullptr && peer.endpoint->dialled;
   const bool crossed = options_.self > peer.number && connect_ != nullptr && (we_dial || we_have_dialled);
   if (crossed || peer.state != PeerState::expected) {
     PacketHeader header{.kind = PacketKind::turned_away};

@@ -135,6 +135,16 @@ TEST_F(Linking, OfTwoDialsTheOneOfTheHigherStays) {
   EXPECT_TRUE(ours_.sent.empty());
 }
 
+TEST_F(Linking, ADialThatHasCrossedOursMayComeAfterTheGoodbye) {
+  send(0);
+  our_dial(0);
+  answer(PacketKind::welcome);
+  answer(PacketKind::goodbye);
+  their_dial(0);
+  ASSERT_EQ(kinds(theirs_), std::vector{PacketKind::turned_away});
+  EXPECT_EQ(theirs_.sent.front().id, static_cast<std::uint32_t>(TurnedAway::crossed)) << "no second link";
+}
+
 TEST_F(Linking, OurDialIsForgottenIfItComesThroughTooLate) {
   send(2);
   their_dial(2);
