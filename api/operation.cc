@@ -20,34 +20,33 @@ using transport::RequestState;
 
 namespace {
 
-// Freed operations of this thread, the last one first. The flag outlives the list, for operations freed
-// during thread exit.
-thread_local bool spares_closed = false;
-class Spares {
- public:
-  ~Spares() {
-    spares_closed = true;
-    while (first_ != nullptr) ::operator delete(std::exchange(first_, first_->next));
-  }
-  void* take(std::size_t bytes) {
-    if (first_ == nullptr) return ::operator new(bytes);
-    ++room_;
-    return std::exchange(first_, first_->next);
-  }
-  void give(void* memory) noexcept {
-    if (room_ == 0) return ::operator delete(memory);
-    --room_;
-    first_ = ::new (memory) Spare{first_};
-  }
-
- private:
-  struct Spare {
-    Spare* next;
-  };
-  Spare* first_ = nullptr;
-  std::size_t room_ = 256;
+struct Spare {
+  Spare* next;
 };
-thread_local Spares spares;
+
+// Freed operations of this thread, the last one first. Has no destructor: it is used without a look whether
+// it was constructed, and for operations that are freed while the thread ends.
+struct Spares {
+  Spare* first;
+  std::size_t room;  // for so many more; 0 at first, and when the thread ends
+  bool has_closer;
+};
+constinit thread_local Spares spares{nullptr, 0, false};
+
+struct SparesCloser {
+  SparesCloser() noexcept { spares = {nullptr, 256, true}; }
+  ~SparesCloser() {
+    spares.room = 0;
+    while (spares.first != nullptr) ::operator delete(std::exchange(spares.first, spares.first->next));
+  }
+};
+
+// With the first operation that this thread frees. False: there is no room for it.
+bool make_room() noexcept {
+  if (spares.has_closer) return false;
+  thread_local const SparesCloser closer;
+  return true;
+}
 
 // Has an operation end whose handle is dropped, or its context.
 void end(Operation& operation) {
@@ -67,11 +66,17 @@ void end(Operation& operation) {
 }  // namespace
 
 void* Operation::operator new(std::size_t bytes) {
-  return spares_closed ? ::operator new(bytes) : spares.take(bytes);
+  if (spares.first == nullptr) [[unlikely]]
+    return ::operator new(bytes);
+  ++spares.room;
+  return std::exchange(spares.first, spares.first->next);
 }
 
 void Operation::operator delete(void* memory) noexcept {
-  spares_closed ? ::operator delete(memory) : spares.give(memory);
+  if (spares.room == 0 && !make_room()) [[unlikely]]
+    return ::operator delete(memory);
+  --spares.room;
+  spares.first = ::new (memory) Spare{spares.first};
 }
 
 Operation Operation::within_call(const GroupState& group, Request& request,

@@ -6,11 +6,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "api/failure.h"
 #include "api/group_state.h"
 #include "api/operation.h"
+#include "api/work_access.h"
 
 namespace parley::detail {
 
@@ -20,10 +22,16 @@ transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int
                               const SendOptions& options);
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
                                     const RecvOptions& options);
-// Makes an empty Work the handle of what was posted in this visit.
-void begin_work(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
-                transport::Request& request, const FailedOperation& description,
-                transport::Engine::Visit& visit);
+// Makes an empty Work the handle of what was posted in this visit. The world's own handles may go before its
+// operations; other groups last as long as these.
+inline void begin_work(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
+                       transport::Request& request, const FailedOperation& description,
+                       transport::Engine::Visit& visit) {
+  const bool is_world = group->is_world();
+  WorkAccess::begin(work, new Operation(group->world.get(), &request, description, tensor.owner(), true,
+                                        is_world ? nullptr : group.get(), is_world ? nullptr : group));
+  visit.keep(group->world);
+}
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);
 
 // Whether a caller that gave this timeout means to go on when it passes (Request::gives_up).

@@ -16,7 +16,6 @@ namespace parley {
 
 using detail::FailedOperation;
 using detail::GroupState;
-using detail::Operation;
 using detail::Outcome;
 using detail::WorkAccess;
 using transport::Endpoint;
@@ -65,15 +64,6 @@ transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tenso
   spec.timeout = options.timeout.value_or(group.world->timeout);
   spec.gives_up = detail::gives_up(options.timeout);
   return spec;
-}
-
-void begin_work(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
-                transport::Request& request, const FailedOperation& description, Engine::Visit& visit) {
-  // The world's own handles may go before its operations; other groups last as long as these.
-  const bool is_world = group->is_world();
-  WorkAccess::begin(work, new Operation{group->world.get(), &request, description, tensor.owner(), true,
-                                        is_world ? nullptr : group.get(), is_world ? nullptr : group});
-  visit.keep(group->world);
 }
 
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag) {
@@ -135,6 +125,8 @@ Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOption
     return FailedOperation{"send", group.context, group.process_of(destination), options.tag, spec.bytes};
   };
   Work work;
+  // Before the lock, which has it all stored: the caller moves it at once, by loads that are wider.
+  WorkAccess::set_status(work, {destination, options.tag, spec.bytes});
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
     const Posted sent = visit.send(spec, true);
@@ -142,10 +134,8 @@ Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOption
       detail::begin_work(work, state_, tensor, *sent.request, description(), visit);
     return sent;
   }();
-  if (posted.request == nullptr) {
-    if (!posted.status.ok()) detail::throw_failure(group, description(), posted.status);
-    WorkAccess::set_status(work, {destination, options.tag, spec.bytes});
-  }
+  if (posted.request == nullptr && !posted.status.ok())
+    detail::throw_failure(group, description(), posted.status);
   return work;
 }
 

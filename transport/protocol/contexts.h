@@ -46,6 +46,11 @@ class ContextTable {
   [[nodiscard]] OpenContext* find(std::uint32_t context) noexcept;
   [[nodiscard]] const OpenContext* find(std::uint32_t context) const noexcept;
   [[nodiscard]] bool is_closed(std::uint32_t context) const noexcept;
+  // Whether the process has closed a context that is open here. Asked for every message.
+  [[nodiscard]] bool has_left(std::uint32_t context, std::uint32_t process) const noexcept {
+    const OpenContext* open = open_.empty() ? nullptr : find(context);
+    return open != nullptr && open->has_left(process);
+  }
   [[nodiscard]] std::vector<OpenContext>& all_open() noexcept { return open_; }
 
   // A process has closed the context. False: it has closed too many of which we know nothing. Throws

@@ -71,11 +71,6 @@ void Messenger::handle_departed(Peer& peer, const PacketHeader& header) noexcept
   settle();
 }
 
-bool Messenger::has_departed(std::uint32_t context, std::uint32_t process) const noexcept {
-  const OpenContext* open = contexts_.find(context);
-  return open != nullptr && open->has_left(process);
-}
-
 bool Messenger::concerns(std::uint32_t context, std::uint32_t process) const noexcept {
   const OpenContext* open = contexts_.find(context);
   return open == nullptr ? context < options_.first_group_context : open->has_member(process);

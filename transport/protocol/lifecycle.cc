@@ -24,7 +24,7 @@ Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
   if (Arrival* arrival = matcher_.post(*request); arrival != nullptr)
     take_arrival(*request, static_cast<Unexpected&>(*arrival));
   else if (request->peer == nullptr || request->peer->state != PeerState::up ||
-           has_departed(spec.pattern.context, spec.pattern.source)) [[unlikely]]
+           contexts_.has_left(spec.pattern.context, spec.pattern.source)) [[unlikely]]
     wait_without_link(*request);
   return {Code::in_progress, request};
 }
@@ -47,7 +47,7 @@ Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
   if (pattern.source != any_source) {
     const Peer& peer = *peers_[pattern.source];
     if (peer.state == PeerState::left || peer.state == PeerState::down) return peer.reason;
-    return has_departed(pattern.context, pattern.source) ? Status(Code::peer_left) : Status();
+    return contexts_.has_left(pattern.context, pattern.source) ? Status(Code::peer_left) : Status();
   }
   const auto& casualty = casualty_of(pattern.context);
   return casualty ? peers_[casualty->peer]->reason : Status();

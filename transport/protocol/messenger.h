@@ -237,7 +237,6 @@ class Messenger final : public PacketSink {
   // groups.cc
   void remind_of_departure(Peer& peer, std::uint32_t context) noexcept;
   void handle_departed(Peer& peer, const PacketHeader& header) noexcept;
-  [[nodiscard]] bool has_departed(std::uint32_t context, std::uint32_t process) const noexcept;
   [[nodiscard]] bool concerns(std::uint32_t context, std::uint32_t process) const noexcept;
   void note_casualty(const Peer& peer, std::uint32_t culprit) noexcept;
   void tell_abort(std::uint32_t context, std::uint32_t by) noexcept;

@@ -20,7 +20,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   if (abort_record(spec.context) != nullptr) return {note_end(Code::aborted, &peer)};
   if (peer.state == PeerState::left || peer.state == PeerState::down) return {note_end(peer.reason, &peer)};
   if (leaving_) return {Code::closed};  // another thread is at it
-  if (has_departed(spec.context, spec.destination)) return {Code::peer_left};
+  if (contexts_.has_left(spec.context, spec.destination)) return {Code::peer_left};
 
   const Urgency urgency = peer.burst == burst_ ? spec.urgency : Urgency::now;
   peer.burst = burst_;
