@@ -16,6 +16,7 @@ constexpr std::uint8_t records_each = 2;
 
 struct Rules {
   bool writer_fences = true;
+  bool writer_batches = false;  // looks after one or more records, and not after each
   bool sleeper_fences = true;
   enum class Clears { when_awake, before_sleep } clears = Clears::when_awake;
   bool looks_after_announcing = true;
@@ -26,6 +27,7 @@ struct Writer {
   Step step = rests;
   std::uint8_t stored = 0;   // records, some of them in the store buffer
   std::uint8_t visible = 0;  // those that have left it
+  bool owes_look = false;    // has published since it looked at the word
   [[nodiscard]] bool drained() const { return stored == visible; }
 };
 
@@ -60,6 +62,7 @@ struct State {
       add(writer.step, 3);
       add(writer.stored, 2);
       add(writer.visible, 2);
+      add(writer.owes_look, 1);
     }
     add(sleeper.step, 4);
     add(sleeper.turn, 2);
@@ -76,7 +79,8 @@ struct State {
     if (sleeper.step != Sleeper::sleeps || event) return false;
     bool has_unread = false;
     for (std::size_t i = 0; i < writer_count; ++i) {
-      if (writers[i].step != Writer::rests || !writers[i].drained()) return false;
+      const Writer& writer = writers[i];
+      if (writer.step != Writer::rests || writer.owes_look || !writer.drained()) return false;
       has_unread = has_unread || writers[i].visible > sleeper.consumed[i];
     }
     return has_unread;
@@ -150,20 +154,33 @@ class Exploration {
     reach(next);
   }
 
+  [[nodiscard]] Writer::Step first_step_of_look() const {
+    return rules_.writer_fences ? Writer::fences : Writer::loads;
+  }
+
   void step_writer(const State& state, std::size_t index) {
     State next = state;
     Writer& writer = next.writers[index];
     switch (writer.step) {
       case Writer::rests:
+        if (writer.owes_look) {  // it may look now, or publish more before
+          State looking = state;
+          looking.writers[index].step = first_step_of_look();
+          reach(looking);
+        }
         if (writer.stored == records_each) return;
         ++writer.stored;
-        writer.step = rules_.writer_fences ? Writer::fences : Writer::loads;
+        writer.owes_look = true;
+        if (!rules_.writer_batches) writer.step = first_step_of_look();
         break;
       case Writer::fences:
         if (!writer.drained()) return;
         writer.step = Writer::loads;
         break;
-      case Writer::loads: writer.step = state.asleep ? Writer::exchanges : Writer::rests; break;
+      case Writer::loads:
+        writer.owes_look = false;
+        writer.step = state.asleep ? Writer::exchanges : Writer::rests;
+        break;
       case Writer::exchanges:
         if (!writer.drained()) return;  // a locked instruction
         writer.step = state.asleep ? Writer::signals : Writer::rests;
@@ -270,8 +287,15 @@ TEST(BellModel, WithAFenceOnEachSideNoWakeUpIsLost) {
   expect_thorough(findings);
 }
 
+TEST(BellModel, OneFenceAndOneLookDoForSeveralRecords) {
+  const Findings findings = explore({.writer_batches = true});
+  EXPECT_FALSE(findings.lost);
+  expect_thorough(findings);
+}
+
 TEST(BellModel, WithoutTheWritersFenceAWakeUpIsLost) {
   EXPECT_TRUE(explore({.writer_fences = false}).lost);
+  EXPECT_TRUE(explore({.writer_fences = false, .writer_batches = true}).lost);
 }
 
 TEST(BellModel, WithoutTheSleepersFenceAWakeUpIsLost) {

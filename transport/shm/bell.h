@@ -15,7 +15,8 @@ namespace parley::transport::shm {
 // Invariants, for a sleeper S and each of its writers W:
 // 1. S stores `asleep`, then a fence, then looks at everything that W may have published, then sleeps.
 // 2. W publishes, then a fence, then loads the word. One of the two sees the other's store: S finds the
-//    record, or W finds `asleep` (tests/model/bell_model_test.cc).
+//    record, or W finds `asleep` (tests/model/bell_model_test.cc). One fence and one load do for all that W
+//    published before them; until then S may sleep beside records.
 // 3. The word goes back to `awake` by an exchange: of all writers that find `asleep` one takes it away and
 //    signals the eventfd. A burst costs one system call.
 // 4. The signal follows the exchange and may be late: S has woken for another reason, and its next sleep is
@@ -78,6 +79,10 @@ class PeerBell {
   // one for all that find it so.
   void ring_if_asleep() noexcept {
     full_fence();
+    ring_if_seen_asleep();
+  }
+  // The same after a fence of the caller's, which may serve several bells.
+  void ring_if_seen_asleep() noexcept {
     // relaxed: the fence orders this load after the record's store, and nothing is read because of it.
     if (shared_->word.load(std::memory_order_relaxed) != BellPage::awake) [[unlikely]]
       ring();

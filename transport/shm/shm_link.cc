@@ -29,23 +29,24 @@ constexpr std::size_t pieces_of_a_packet = 8;
 constexpr std::uint32_t largest_window_piece = 256 << 10;
 }  // namespace
 
-ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy, shm::WindowPool& windows,
-                 const shm::Arena* arena)
+ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, ShmLinkLists& lists,
+                 shm::WindowPool& windows, const shm::Arena* arena)
     : facts_(std::move(acquaintance)),
       writer_(facts_.out.data(), facts_.out_shape),
       reader_(facts_.in.data(), facts_.in_shape),
       sink_(sink),
-      needy_(needy),
+      lists_(lists),
       windows_(windows),
       arenas_(arena, facts_.socket),
       handover_(windows, arenas_, facts_.socket) {}
 
 ShmLink::~ShmLink() {
   if (NeedyList::is_linked(*this)) NeedyList::remove(*this);
+  if (QuietList::is_linked(*this)) QuietList::remove(*this);
 }
 
 void ShmLink::need_room() noexcept {
-  if (!NeedyList::is_linked(*this)) needy_.push_back(*this);
+  if (!NeedyList::is_linked(*this)) lists_.needy.push_back(*this);
 }
 
 void ShmLink::end(Status reason) noexcept {
@@ -59,8 +60,15 @@ Status ShmLink::wait_for_room() noexcept {
   return Code::again;
 }
 
+void ShmLink::ring_now() noexcept {
+  facts_.bell.ring_if_asleep();
+  if (QuietList::is_linked(*this)) QuietList::remove(*this);
+}
+
+// A packet is never held back, for it costs no system call: who polls sees it at once. What may wait is the
+// look whether the peer sleeps, for the fence before it waits until the peer's core has given the cell away.
 Status ShmLink::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
-                         Urgency /*a message costs no system call, so none is held back*/) noexcept {
+                         Urgency urgency) noexcept {
   if (ended()) return ended_;
   if (done_ != nullptr) return wait_for_room();
   const Area area = payload.bytes < windowed_bytes ? Area::own : area_for(payload.bytes);
@@ -69,7 +77,10 @@ Status ShmLink::try_send(const PacketHeader& header, base::ConstMemoryRef payloa
   const auto chunk = std::span(payload.data, is_large ? piece : payload.bytes);
   const Share share = payload.bytes == 0 ? Share::control : Share::data;
   if (!writer_.try_write(RecordKind::packet, header, chunk, share, area)) return wait_for_room();
-  facts_.bell.ring_if_asleep();
+  if (urgency == Urgency::now)
+    ring_now();
+  else if (!QuietList::is_linked(*this))
+    lists_.quiet.push_back(*this);
   // To make one takes as long as some MiB: not before the reader has something to do.
   if (std::exchange(wants_window_, false)) handover_.offer_another();
   if (!is_large) return Code::ok;

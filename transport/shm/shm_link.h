@@ -18,17 +18,28 @@
 
 namespace parley::transport {
 
+class ShmLink;
 struct ShmNeedyTag;
+struct ShmQuietTag;
+
+// Those of a transport's links that want something of it. They enter by themselves.
+struct ShmLinkLists {
+  base::IntrusiveList<ShmLink, ShmNeedyTag> needy;  // wait for room, or have ended
+  base::IntrusiveList<ShmLink, ShmQuietTag> quiet;  // have written, and not looked yet if the peer sleeps
+};
 
 // Two rings, one in each direction, as an ordered link; while there is much to send, with a window. Created
 // and destroyed by ShmTransport.
-class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, private shm::WindowTenant {
+class ShmLink final : public Endpoint,
+                      public base::ListHook<ShmNeedyTag>,
+                      public base::ListHook<ShmQuietTag>,
+                      private shm::WindowTenant {
  public:
   using NeedyList = base::IntrusiveList<ShmLink, ShmNeedyTag>;
+  using QuietList = base::IntrusiveList<ShmLink, ShmQuietTag>;
 
-  // `needy`: the transport's list of links that wait for room or have ended; the link enters it by itself.
   // `arena`: of this process; may be null. All of them outlive the link.
-  ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, NeedyList& needy, shm::WindowPool& windows,
+  ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, ShmLinkLists& lists, shm::WindowPool& windows,
           const shm::Arena* arena = nullptr);
   ~ShmLink() override;
 
@@ -44,6 +55,13 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, priva
     return std::chrono::milliseconds(0);
   }
   void close() noexcept override;
+
+  // Wakes the peer if it sleeps. REQUIRES: the link is in the list of quiet ones, which it leaves, and
+  // full_fence() since it was written to.
+  void ring_after_fence() noexcept {
+    QuietList::remove(*this);
+    facts_.bell.ring_if_seen_asleep();
+  }
 
   // Whether receive() has something to do. Costs a look at one cache line.
   [[nodiscard]] bool has_next() const noexcept { return reader_.has_next(); }
@@ -82,6 +100,7 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, priva
   [[nodiscard]] std::uint32_t piece_for(shm::Area area, std::size_t payload_bytes) const noexcept;
   [[nodiscard]] std::uint32_t largest_piece(shm::Area area) const noexcept;
   base::Status wait_for_room() noexcept;
+  void ring_now() noexcept;
   void end(base::Status reason) noexcept;
   void need_room() noexcept;
   bool write_pieces() noexcept;
@@ -94,7 +113,7 @@ class ShmLink final : public Endpoint, public base::ListHook<ShmNeedyTag>, priva
   shm::RingWriter writer_;
   shm::RingReader reader_;
   PacketSink& sink_;
-  NeedyList& needy_;
+  ShmLinkLists& lists_;
   shm::WindowPool& windows_;
   shm::ArenaExchange arenas_;
   shm::Handover handover_;

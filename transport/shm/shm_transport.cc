@@ -94,6 +94,7 @@ std::size_t ShmTransport::progress(Endpoint* awaited) noexcept {
   std::size_t events = 0;
   const bool was_armed = std::exchange(armed_, false);
   if (was_armed) bell_->cancel();
+  if (!lists_.quiet.empty()) events += ring_for_quiet_ones();
   const std::size_t pass = ++pass_;
   ShmLink* first = own(awaited);
   if (first != nullptr && first->has_next()) events += first->receive();
@@ -102,11 +103,20 @@ std::size_t ShmTransport::progress(Endpoint* awaited) noexcept {
     events += look_at_descriptors();
   if (!introductions_.empty()) events += meet();
   if (!failures_.empty()) events += tell_failures();
-  if (!needy_.empty()) {
+  if (!lists_.needy.empty()) {
     events += use_room();
     events += reap_ended();
   }
   if (!pulling_.empty()) events += pull_a_piece();
+  return events;
+}
+
+// One fence for all that was written since the last look. Counts as an event: who looks in place of callers,
+// because something is unsent, shall look again and not sleep.
+std::size_t ShmTransport::ring_for_quiet_ones() noexcept {
+  std::size_t events = 0;
+  shm::full_fence();
+  for (; ShmLink* link = lists_.quiet.front(); ++events) link->ring_after_fence();
   return events;
 }
 
@@ -202,7 +212,7 @@ void ShmTransport::admit(Introduction introduction) noexcept {
     shm::CrossMemoryTerms terms = std::move(acquaintance.cross_memory);
     shm::Boards boards = std::move(acquaintance.boards);
     auto link =
-        std::make_unique<ShmLink>(std::move(acquaintance), *sink_, needy_, windows_, self_.arena.get());
+        std::make_unique<ShmLink>(std::move(acquaintance), *sink_, lists_, windows_, self_.arena.get());
     auto mover = std::make_unique<PullMover>(std::move(terms), std::move(boards), link->arenas(),
                                              link->socket().get(), link->end_of_life().get(), pulling_);
     link->dialled = dialled;
@@ -239,8 +249,8 @@ std::size_t ShmTransport::tell_failures() noexcept {
 
 std::size_t ShmTransport::use_room() noexcept {
   std::size_t events = 0;
-  for (ShmLink* link = needy_.front(); link != nullptr;) {
-    ShmLink* next = needy_.next(*link);
+  for (ShmLink* link = lists_.needy.front(); link != nullptr;) {
+    ShmLink* next = lists_.needy.next(*link);
     events += link->use_room();  // takes itself out of the list, and no other
     link = next;
   }
@@ -295,10 +305,11 @@ void ShmTransport::unwatch(const ShmLink& link) noexcept {
 bool ShmTransport::arm() noexcept {
   armed_ = true;
   bell_->announce();
+  if (!lists_.quiet.empty()) (void)ring_for_quiet_ones();
   if (!failures_.empty() || !pulling_.empty()) return false;
   for (const auto& link : links_)
     if (link->has_next() || link->peer_has_ended()) return false;
-  for (ShmLink* link = needy_.front(); link != nullptr; link = needy_.next(*link))
+  for (ShmLink* link = lists_.needy.front(); link != nullptr; link = lists_.needy.next(*link))
     if (link->ended() || link->has_room()) return false;
   return true;
 }

@@ -33,7 +33,9 @@ class ShmTransport final : public Transport {
   void connect(PeerId peer, std::string_view address, base::Deadline deadline) override;
   void stop_accepting() noexcept override;
   std::size_t progress(Endpoint* awaited) noexcept override;
-  [[nodiscard]] bool unsent() const noexcept override { return !needy_.empty(); }
+  [[nodiscard]] bool unsent() const noexcept override {
+    return !lists_.needy.empty() || !lists_.quiet.empty();
+  }
   bool arm() noexcept override;
   void close() noexcept override;
 
@@ -45,6 +47,7 @@ class ShmTransport final : public Transport {
   };
 
   ShmLink* own(Endpoint* awaited) noexcept;
+  std::size_t ring_for_quiet_ones() noexcept;
   std::size_t receive_all() noexcept;
   std::size_t look_at_descriptors() noexcept;
   std::size_t meet() noexcept;
@@ -74,7 +77,7 @@ class ShmTransport final : public Transport {
   // Outlives the links.
   shm::WindowPool windows_;
   std::vector<std::unique_ptr<ShmLink>> links_;
-  ShmLink::NeedyList needy_;                        // links that wait for room, or have ended
+  ShmLinkLists lists_;
   PullMover::PullingList pulling_;                  // those that have something to read
   std::vector<std::unique_ptr<PullMover>> movers_;  // one for each link, in any order
   Endpoint* last_awaited_ = nullptr;                // known to be ours

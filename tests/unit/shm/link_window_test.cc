@@ -60,14 +60,14 @@ constexpr shm::RingShape shape{.cells = 64, .payload_bytes = 32 << 10};
 struct Process {
   explicit Process(shm::WindowPlan plan) : windows(plan) {}
   shm::WindowPool windows;
-  ShmLink::NeedyList needy;
+  ShmLinkLists lists;
   shm::OwnBell bell = shm::OwnBell::create().value();
 };
 
 // One end of a link, and the records that it has sent and received.
 struct End {
   End(Process& its_process, shm::Acquaintance acquaintance)
-      : process(its_process), link(std::move(acquaintance), inbox, process.needy, process.windows) {}
+      : process(its_process), link(std::move(acquaintance), inbox, process.lists, process.windows) {}
 
   // What its transport does.
   void step() {
@@ -284,6 +284,35 @@ TEST(LinkWindow, AChunkInAWindowThatIsNotThereEndsTheLink) {
   cell->word = shm::pack_word(1, shm::RecordKind::packet, 5'000, shm::Area::window);
   (void)pair.right->link.receive();
   EXPECT_EQ(pair.right->link.reason().code(), Code::protocol_violation);
+}
+
+// A fence for each record would cost as much as the record; who polls sees them all the same.
+TEST(ShmLinkBell, IsLookedAtOnceForABatch) {
+  Process a(small_plan), b(small_plan);
+  Pair pair(a, b);
+  const auto is_rung = [&b] {
+    pollfd event{b.bell.event(), POLLIN, 0};
+    return ::poll(&event, 1, 0) == 1;
+  };
+  b.bell.announce();
+  const PacketHeader header{.kind = PacketKind::credit};
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(pair.left->link.try_send(header, {}, nullptr, Endpoint::Urgency::batch).ok());
+  EXPECT_FALSE(is_rung());
+  EXPECT_TRUE(pair.right->link.has_next());
+  ASSERT_EQ(a.lists.quiet.front(), &pair.left->link);
+  shm::full_fence();
+  pair.left->link.ring_after_fence();
+  EXPECT_TRUE(is_rung());
+  EXPECT_TRUE(a.lists.quiet.empty());
+
+  b.bell.cancel();
+  b.bell.announce();
+  ASSERT_TRUE(pair.left->link.try_send(header, {}, nullptr, Endpoint::Urgency::batch).ok());
+  ASSERT_TRUE(pair.left->link.try_send(header, {}, nullptr, Endpoint::Urgency::now).ok());
+  EXPECT_TRUE(is_rung()) << "who cannot wait looks for all";
+  EXPECT_TRUE(a.lists.quiet.empty());
+  b.bell.cancel();
 }
 
 }  // namespace
