@@ -3,12 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <charconv>
-#include <fstream>
 #include <memory>
+#include <span>
 #include <string_view>
-#include <system_error>
 
 #include "bench/choice.h"
 #include "bench/sizes.h"
@@ -16,26 +13,16 @@
 namespace parley::bench {
 namespace {
 
-// What can be measured: the operations, and all limits.
-constexpr std::array<Op, 3> ops = {Op::latency, Op::bandwidth, Op::message_rate};
 constexpr std::string_view limits_name = "limits";
-constexpr std::array<std::string_view, 3> op_names = {to_string(ops[0]), to_string(ops[1]),
-                                                      to_string(ops[2])};
-constexpr std::array<std::string_view, 4> words_for_what = {op_names[0], op_names[1], op_names[2],
-                                                            limits_name};
 constexpr std::array<std::string_view, 2> transports = {"tcp", "shm"};
 
-// Far beyond what one host measures usefully; a slip of the finger shall not start a million processes.
-constexpr int most_ranks = 1024;
-constexpr int most_rounds = 100'000;
-constexpr double least_round_ms = 0.001;
-constexpr double most_round_ms = 10'000;
 constexpr std::size_t largest_limit_bytes = std::size_t{1} << 30;
 
 constexpr const char* footer = R"(Operations:
   latency       one message there and one back, blocking; half the time of both
   bandwidth     64 messages at a time in one direction
-  message-rate  the same, counted instead of weighed
+  bidirectional 64 messages at a time in both directions at once
+  message-rate  as bandwidth, counted instead of weighed
   limits        these, without Parley: raw loops over shared memory, and which is the fastest
 
 Examples:
@@ -47,6 +34,21 @@ Examples:
 
 bench/README.md says how the figures are taken and what the JSON rows mean.
 Exit code: 2 wrong usage; 1 when measuring failed.)";
+
+// What Parley, and the raw loops, can be measured with.
+std::vector<std::string_view> op_names() {
+  std::vector<std::string_view> names;
+  for (const Operation& each : operations) {
+    if (parley_offers(each.op)) names.push_back(each.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> words_for_what() {
+  std::vector<std::string_view> words = op_names();
+  words.push_back(limits_name);
+  return words;
+}
 
 // What was written, before it is understood.
 struct Words {
@@ -75,8 +77,7 @@ void define(CLI::App& app, Words& words, Options& options) {
   app.footer(footer);
   app.formatter(std::make_shared<HelpText>());
   app.get_formatter()->column_width(20);
-  app.allow_extras();
-  app.add_option("OPERATION", words.op, "What to measure: " + enumerate(words_for_what))->type_name("");
+  app.add_option("OPERATION", words.op, "What to measure: " + enumerate(words_for_what()))->type_name("");
   const auto add = [&](const char* name, std::string& word, const char* type, const char* meaning) {
     app.add_option(name, word, meaning)->type_name(type);
   };
@@ -88,35 +89,14 @@ void define(CLI::App& app, Words& words, Options& options) {
   add("--rounds", words.rounds, "N", "How often Parley and the raw socket take turns, per size [21]");
   add("--round-ms", words.round_ms, "MS", "About how many milliseconds a turn lasts [10]");
   app.add_flag("--tls", words.tls, "Encrypt Parley's connections, never the raw one; rows say tcp+tls");
-  add("--ops", words.ops, "OPS", "limits: which operations, a list [latency,bandwidth,message-rate]");
-  app.add_flag(
-      "--rewrite", words.rewrite,
-      "shm, limits: write the senders' buffers anew before each exchange, outside the measured time");
+  add("--ops", words.ops, "OPS", "limits: which operations, a list [all]");
+  app.add_flag("--rewrite", words.rewrite,
+               "Write the senders' buffers anew before each exchange, outside the measured time");
   app.add_flag("--arena", words.arena,
                "shm: Parley sends from shared tensors, and is held against all loops");
   app.add_flag("--no-cma", words.no_cma, "shm: Parley goes without cross-memory copies");
   app.add_flag("--pin", words.pin, "Keep each rank on a core of its own [when there are enough cores]");
   app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
-}
-
-// The number that is all of the word and lies within the limits.
-template <typename Number>
-Number parse_number(const char* option, std::string_view word, const char* kind, Number least, Number most) {
-  Number number{};
-  const char* end = word.data() + word.size();
-  const auto [rest, error] = std::from_chars(word.data(), end, number);
-  if (error == std::errc{} && rest == end && number >= least && number <= most) return number;
-  std::ostringstream text;
-  text << option << " '" << word << "': write " << kind << " from " << least << " to " << most;
-  throw CommandLineError(text.str());
-}
-
-std::vector<std::size_t> sizes_from(const std::string& list) {
-  try {
-    return parse_sizes(list);
-  } catch (const std::invalid_argument& error) {
-    throw CommandLineError(std::string("--sizes: ") + error.what());
-  }
 }
 
 void understand_sizes(const CLI::App& app, const Words& words, Options& options) {
@@ -133,28 +113,43 @@ void understand_sizes(const CLI::App& app, const Words& words, Options& options)
   }
 }
 
+// What Parley, and the raw loops, offer under that name.
+Op op_from(std::string_view name, std::span<const std::string_view> names) {
+  const auto found =
+      std::find_if(operations.begin(), operations.end(), [&](const auto& each) { return each.name == name; });
+  if (found == operations.end()) return operations[choose("operation", name, names)].op;
+  if (parley_offers(found->op)) return found->op;
+  throw CommandLineError("Parley does not offer " + std::string(name) +
+                         ": the peers do, see bench/peers/README.md");
+}
+
 // Each operation once, in the order of the list.
 std::vector<Op> ops_from(std::string_view list) {
   std::vector<Op> found;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t comma = std::min(list.find(',', begin), list.size());
-    const Op op = ops[choose("operation", list.substr(begin, comma - begin), op_names)];
+    const Op op = op_from(list.substr(begin, comma - begin), op_names());
     if (std::find(found.begin(), found.end(), op) == found.end()) found.push_back(op);
     begin = comma + 1;
   }
   return found;
 }
 
+std::vector<Op> all_ops() {
+  std::vector<Op> all;
+  for (const std::string_view name : op_names()) all.push_back(op_from(name, {}));
+  return all;
+}
+
 // The operation, or limits and those options that belong to them alone.
 void understand_what(const CLI::App& app, const Words& words, Options& options) {
   if (app.count("OPERATION") == 0) {
-    throw CommandLineError("which operation? Write " + enumerate(words_for_what));
+    throw CommandLineError("which operation? Write " + enumerate(words_for_what()));
   }
-  const std::size_t place = choose("operation", words.op, words_for_what);
-  options.limits = place == ops.size();
+  options.limits = words.op == limits_name;
   if (!options.limits) {
+    options.op = op_from(words.op, words_for_what());
     if (app.count("--ops") > 0) throw CommandLineError("--ops belongs to limits");
-    options.op = ops[place];
     options.ops = {options.op};
     return;
   }
@@ -164,7 +159,7 @@ void understand_what(const CLI::App& app, const Words& words, Options& options) 
     }
   }
   options.transport = "shm";
-  options.ops = app.count("--ops") > 0 ? ops_from(words.ops) : std::vector<Op>(ops.begin(), ops.end());
+  options.ops = app.count("--ops") > 0 ? ops_from(words.ops) : all_ops();
 }
 
 // The transport, and what belongs to one of them alone.
@@ -173,7 +168,6 @@ void understand_transport(const CLI::App& app, const Words& words, Options& opti
     options.transport = transports[choose("transport", words.transport, transports)];
   }
   const bool is_shared = options.transport == "shm";
-  if (words.rewrite && !is_shared) throw CommandLineError("--rewrite belongs to shared memory");
   if (words.arena && !is_shared) throw CommandLineError("--arena belongs to shared memory");
   if (words.no_cma && !is_shared) throw CommandLineError("--no-cma belongs to shared memory");
   if (words.tls && is_shared) throw CommandLineError("--tls belongs to tcp");
@@ -184,17 +178,8 @@ void understand_transport(const CLI::App& app, const Words& words, Options& opti
   if (options.tls) options.transport += "+tls";
 }
 
-void refuse_extras(std::vector<std::string> extras) {
-  std::erase(extras, "--");
-  if (extras.empty()) return;
-  if (extras.front().starts_with('-')) throw CommandLineError("there is no option " + extras.front());
-  throw CommandLineError("'" + extras.front() +
-                         "' is one word too many: one operation is measured at a time");
-}
-
 // Fills in what was written; the rest keeps its default.
 void understand(const CLI::App& app, const Words& words, Options& options) {
-  refuse_extras(app.remaining());
   understand_what(app, words, options);
   if (app.count("--ranks") > 0) {
     options.ranks = parse_number("--ranks", words.ranks, "an even number", 2, most_ranks);
@@ -224,35 +209,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   Words words;
   Options options;
   define(app, words, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& request) {
-    app.exit(request);
-    return std::nullopt;
-  } catch (const CLI::ArgumentMismatch& error) {
-    // "--json: 1 required FILE missing", "--rounds: At Most 1 required but received 2"
-    const std::string_view text = error.what();
-    throw CommandLineError(std::string(text.substr(0, text.find(':'))) + " takes exactly one value");
-  } catch (const CLI::ParseError& error) {
-    throw CommandLineError(error.what());
-  }
+  if (!read_words(app, argc, argv)) return std::nullopt;
   understand(app, words, options);
   return options;
-}
-
-void check_ranks(int ranks) {
-  if (ranks >= 2 && ranks <= most_ranks && ranks % 2 == 0) return;
-  std::string why = "ranks talk in pairs (0-1, 2-3, ...), so there must be an even number of them";
-  if (ranks > most_ranks)
-    why = "all ranks run on one host, at most " + std::to_string(most_ranks) + " of them";
-  throw CommandLineError(std::to_string(ranks) + (ranks == 1 ? " rank: " : " ranks: ") + why);
-}
-
-void check_json_file(const std::string& name) {
-  errno = 0;
-  const std::ofstream file(name, std::ios::app);
-  if (file) return;
-  throw CommandLineError("--json: cannot write " + name + ": " + std::generic_category().message(errno));
 }
 
 }  // namespace parley::bench

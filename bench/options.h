@@ -2,28 +2,21 @@
 
 #include <cstddef>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/command_line.h"
 #include "bench/op.h"
 
 namespace parley::bench {
 
-// The command line, or the world that a launcher gave, is not usable; what() says why in one line.
-class CommandLineError : public std::invalid_argument {
- public:
-  using std::invalid_argument::invalid_argument;
-};
-
 // The command line.
 struct Options {
   Op op = Op::latency;
-  bool limits = false;  // not the library, but the raw loops over shared memory alone, for all of `ops`
-  std::vector<Op> ops;  // with `limits` as wanted, else `op`
-  // Over shared memory: senders' buffers written anew; Parley's in its arena; Parley without cross-memory
-  // copies.
-  bool rewrite = false;
+  bool limits = false;   // not the library, but the raw loops over shared memory alone, for all of `ops`
+  std::vector<Op> ops;   // with `limits` as wanted, else `op`
+  bool rewrite = false;  // senders' buffers written anew before each exchange
+  // Over shared memory: Parley's buffers in its arena; Parley without cross-memory copies.
   bool arena = false;
   bool no_cma = false;
   std::optional<int> ranks;       // not given: 2, or the world's size under a launcher
@@ -39,13 +32,5 @@ struct Options {
 
 // Nothing when help was asked for and printed. Throws CommandLineError.
 std::optional<Options> parse_options(int argc, const char* const* argv);
-
-// Pairs of ranks talk, so their number is even; at least 2, and no more than one host can start.
-// Throws CommandLineError.
-void check_ranks(int ranks);
-
-// Opens the file for appending, so that a wrong name is known before anything is measured. Throws
-// CommandLineError.
-void check_json_file(const std::string& name);
 
 }  // namespace parley::bench

@@ -11,15 +11,31 @@ ParleySystem::ParleySystem(ProcessGroup& group, int partner, Buffers& buffers, c
       out_(buffers.out()),
       in_(buffers.in()),
       ack_(std::span<std::uint8_t>(ack_memory_)),
-      works_(static_cast<std::size_t>(plan.window)) {}
+      works_(2 * static_cast<std::size_t>(plan.window)),
+      sends_(std::span(works_).first(works_.size() / 2)),
+      receives_(std::span(works_).last(works_.size() / 2)) {}
+
+void ParleySystem::post_sends() {
+  for (Work& work : sends_) work = group_.isend(out_, partner_);
+}
+
+void ParleySystem::post_receives() {
+  for (Work& work : receives_) work = group_.irecv(in_, partner_);
+}
 
 void ParleySystem::send_window() {
-  for (Work& work : works_) work = group_.isend(out_, partner_);
-  wait_all(works_);
+  post_sends();
+  wait_all(sends_);
 }
 
 void ParleySystem::recv_window() {
-  for (Work& work : works_) work = group_.irecv(in_, partner_);
+  post_receives();
+  wait_all(receives_);
+}
+
+void ParleySystem::exchange_windows() {
+  post_receives();
+  post_sends();
   wait_all(works_);
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bench/buffers.h"
@@ -28,17 +29,23 @@ class ParleySystem {
   // All receives of a window share one buffer, as in the OSU benchmarks and like the raw reader: the link is
   // ordered, so they are filled one after the other.
   void recv_window();
+  void exchange_windows();
   void send_ack() { group_.send(ack_, partner_); }
   void recv_ack() { group_.recv(ack_, partner_); }
 
  private:
+  void post_sends();
+  void post_receives();
+
   ProcessGroup& group_;
   int partner_;
   Tensor out_;
   Tensor in_;
   std::array<std::uint8_t, 1> ack_memory_{1};
   Tensor ack_;
-  std::vector<Work> works_;
+  std::vector<Work> works_;  // of a window of sends, then of one of receives
+  std::span<Work> sends_;
+  std::span<Work> receives_;
 };
 
 }  // namespace parley::bench

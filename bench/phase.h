@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -12,17 +13,38 @@
 
 namespace parley::bench {
 
-// What the leading rank of a pair learns of one system in one round. All per message, one way.
+// What the rank that leads learns of one system in one round. All per message, one way, or per collective.
 struct PhaseResult {
   double us = 0;                // the median over the plan's batches of their mean
   std::vector<double> tail_us;  // single exchanges; empty where they are not timed
 };
 
-namespace detail {
-
 template <typename Exchange>
 void repeat(Exchange&& exchange, int count) {
   for (int i = 0; i < count; ++i) exchange();
+}
+
+// Gives `run` what this end does in an exchange, and returns what it returns. A System moves messages to and
+// from its partner: send(), recv() one message; send_window(), recv_window() a window of them; send_ack(),
+// recv_ack() a small answer; exchange_windows(), if it can, a window each way at once. The same loops serve
+// the library, the raw loops and the peers, so that they differ in nothing else.
+template <typename System, typename Run>
+auto with_exchange(System& system, Op op, bool leads, Run&& run) {
+  switch (operation(op).traffic) {
+    case Traffic::both_ways:
+      if constexpr (requires { system.exchange_windows(); }) {
+        return run([&] { system.exchange_windows(); });
+      } else {
+        throw std::logic_error("this system cannot send both ways at once");
+      }
+    case Traffic::windows:
+      if (leads) return run([&] { system.send_window(), system.recv_ack(); });
+      return run([&] { system.recv_window(), system.send_ack(); });
+    case Traffic::ping_pong:
+    case Traffic::collective: break;
+  }
+  if (leads) return run([&] { system.send(), system.recv(); });
+  return run([&] { system.recv(), system.send(); });
 }
 
 template <typename Exchange>
@@ -47,27 +69,16 @@ PhaseResult time_exchanges(Exchange&& exchange, const Plan& plan) {
   return result;
 }
 
-// Gives lead() or follow() the exchange of this end.
-template <typename System, typename Lead, typename Follow>
-PhaseResult dispatch(System& system, Op op, bool leads, Lead&& lead, Follow&& follow) {
-  if (is_windowed(op)) {
-    if (leads) return lead([&] { system.send_window(), system.recv_ack(); });
-    return follow([&] { system.recv_window(), system.send_ack(); });
-  }
-  if (leads) return lead([&] { system.send(), system.recv(); });
-  return follow([&] { system.recv(), system.send(); });
-}
-
-// time_exchanges() with `prepare` before each exchange, outside the measured time. So each exchange is timed
-// by itself, and of each time the cost of a clock reading is taken off.
+// The same with `prepare` before each exchange, outside the measured time. So each exchange is timed by
+// itself, and of each time `overhead_us` is taken off: what an empty exchange seems to take.
 template <typename Prepare, typename Exchange>
-PhaseResult time_prepared_exchanges(Prepare&& prepare, Exchange&& exchange, const Plan& plan) {
-  const double clock_us = clock_cost_us();
+PhaseResult time_prepared_exchanges(Prepare&& prepare, Exchange&& exchange, const Plan& plan,
+                                    double overhead_us) {
   const auto timed_us = [&] {
     prepare();
     const Stopwatch watch;
     exchange();
-    return std::max(watch.elapsed_us() - clock_us, 0.0);
+    return std::max(watch.elapsed_us() - overhead_us, 0.0);
   };
   repeat(timed_us, plan.warmup);
   std::vector<double> means;
@@ -84,31 +95,26 @@ PhaseResult time_prepared_exchanges(Prepare&& prepare, Exchange&& exchange, cons
   return result;
 }
 
-}  // namespace detail
-
-// Measures one system in one round, on both ends of a pair at once. A System moves messages to and from its
-// partner: send(), recv() one message; send_window(), recv_window() a window of them; send_ack(), recv_ack()
-// a small answer. The same loops serve the library and the raw socket, so that they differ in nothing else.
-// The result of the end that does not lead is empty.
+// Measures one system in one round, on both ends of a pair at once. The result of the end that does not lead
+// is empty.
 template <typename System>
 PhaseResult run_phase(System& system, Op op, const Plan& plan, bool leads) {
-  const auto lead = [&](auto&& exchange) { return detail::time_exchanges(exchange, plan); };
-  const auto follow = [&](auto&& exchange) {
-    return detail::repeat(exchange, plan.exchanges()), PhaseResult{};
-  };
-  return detail::dispatch(system, op, leads, lead, follow);
+  return with_exchange(system, op, leads, [&](auto&& exchange) {
+    if (leads) return time_exchanges(exchange, plan);
+    repeat(exchange, plan.exchanges());
+    return PhaseResult{};
+  });
 }
 
 // The same, but both ends call prepare() before each exchange, which must return on the end that leads after
 // it has returned on the other: outside the measured time they write their buffers anew.
 template <typename System, typename Prepare>
 PhaseResult run_prepared_phase(System& system, Op op, const Plan& plan, bool leads, Prepare&& prepare) {
-  const auto lead = [&](auto&& exchange) { return detail::time_prepared_exchanges(prepare, exchange, plan); };
-  const auto follow = [&](auto&& exchange) {
-    detail::repeat([&] { prepare(), exchange(); }, plan.exchanges());
+  return with_exchange(system, op, leads, [&](auto&& exchange) {
+    if (leads) return time_prepared_exchanges(prepare, exchange, plan, clock_cost_us());
+    repeat([&] { prepare(), exchange(); }, plan.exchanges());
     return PhaseResult{};
-  };
-  return detail::dispatch(system, op, leads, lead, follow);
+  });
 }
 
 }  // namespace parley::bench

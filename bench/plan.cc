@@ -5,8 +5,9 @@
 namespace parley::bench {
 namespace {
 
-// Up to here an exchange is so short that a clock reading for each would show.
+// Up to here, and when an exchange takes no longer than this, a clock reading for each would show.
 constexpr std::size_t batched_bytes = 8 * 1024;
+constexpr double batched_us = 100;
 constexpr int batch_length = 16;
 // Enough for percentiles when the rounds are put together.
 constexpr int most_tail_samples = 5'000;
@@ -22,41 +23,61 @@ int fit(double time_us, double cost_us, int least) noexcept {
   return static_cast<int>(std::clamp(time_us / cost_us, static_cast<double>(least), most_exchanges));
 }
 
-Plan ping_pong(std::size_t bytes, double round_us, const Cost& cost) noexcept {
-  const double round_trip_us = 2 * (cost.hop_us + static_cast<double>(bytes) / cost.bytes_per_us);
-  const int round_trips = fit(round_us, round_trip_us, 4);
+// What one exchange takes by the costs of its parts.
+double estimate_us(Op op, std::size_t bytes, const Cost& cost) noexcept {
+  const double copy_us = static_cast<double>(bytes) / cost.bytes_per_us;
+  const int window = window_for(op, bytes);
+  switch (operation(op).traffic) {
+    case Traffic::windows: return cost.hop_us + window * (cost.message_us + copy_us);
+    case Traffic::both_ways: return cost.hop_us + 2 * window * (cost.message_us + copy_us);
+    case Traffic::ping_pong:
+    case Traffic::collective: break;
+  }
+  return 2 * (cost.hop_us + copy_us);
+}
+
+// Of a ping-pong or a collective: its single exchanges are of interest too.
+Plan single_exchanges(std::size_t bytes, double round_us, double exchange_us) noexcept {
+  const int exchanges = fit(round_us, exchange_us, 4);
   Plan plan;
-  plan.warmup = std::max(2, round_trips / 8);
-  plan.divisor = 2;
-  if (bytes > batched_bytes) {
-    plan.batches = round_trips;
+  plan.warmup = std::max(2, exchanges / 8);
+  if (bytes > batched_bytes || exchange_us > batched_us) {
+    plan.batches = exchanges;
     plan.batch_length = 1;
     plan.batches_are_samples = true;
   } else {
-    plan.batches = std::max(1, round_trips / batch_length);
+    plan.batches = std::max(1, exchanges / batch_length);
     plan.batch_length = batch_length;
-    plan.tail_samples = std::min(round_trips / 2, most_tail_samples);
+    plan.tail_samples = std::min(exchanges / 2, most_tail_samples);
   }
-  return plan;
-}
-
-Plan windows(std::size_t bytes, double round_us, const Cost& cost) noexcept {
-  Plan plan;
-  const auto affordable = static_cast<int>(std::min<std::size_t>(window_bytes / bytes, full_window));
-  plan.window = std::max(affordable, smallest_window);
-  const double window_us =
-      cost.hop_us + plan.window * (cost.message_us + static_cast<double>(bytes) / cost.bytes_per_us);
-  plan.warmup = 1;
-  plan.batches = 1;
-  plan.batch_length = fit(round_us, window_us, 1);
-  plan.divisor = plan.window;
   return plan;
 }
 
 }  // namespace
 
+int window_for(Op op, std::size_t bytes) noexcept {
+  if (!is_windowed(op)) return 1;
+  const auto affordable = static_cast<int>(std::min<std::size_t>(window_bytes / bytes, full_window));
+  return std::max(affordable, smallest_window);
+}
+
 Plan make_plan(Op op, std::size_t bytes, double round_us, const Cost& cost) noexcept {
-  return is_windowed(op) ? windows(bytes, round_us, cost) : ping_pong(bytes, round_us, cost);
+  return make_plan(op, bytes, round_us, estimate_us(op, bytes, cost));
+}
+
+Plan make_plan(Op op, std::size_t bytes, double round_us, double exchange_us) noexcept {
+  if (!is_windowed(op)) {
+    Plan plan = single_exchanges(bytes, round_us, exchange_us);
+    plan.divisor = is_collective(op) ? 1 : 2;
+    return plan;
+  }
+  Plan plan;
+  plan.window = window_for(op, bytes);
+  plan.warmup = 1;
+  plan.batches = 1;
+  plan.batch_length = fit(round_us, exchange_us, 1);
+  plan.divisor = operation(op).traffic == Traffic::both_ways ? 2 * plan.window : plan.window;
+  return plan;
 }
 
 }  // namespace parley::bench

@@ -54,9 +54,7 @@ const char* parley_transports(const Options& options) {
 }
 
 std::string what_of(const Options& options) {
-  const char* const what = options.limits ? "limits" : to_string(options.op);
-  if (!measures_shared_memory(options)) return what;
-  std::string text = what;
+  std::string text(options.limits ? "limits" : to_string(options.op));
   text += options.rewrite ? ", buffers rewritten" : ", buffers kept";
   if (options.arena) text += ", Parley's in its arena";
   if (options.no_cma) text += ", without cross-memory copies";
@@ -97,7 +95,7 @@ void rank_main(const Options& options) {
   // The rows say what carried the messages, so it is not left to the environment.
   ::setenv("PARLEY_TRANSPORTS", parley_transports(options), 1);
   std::optional<Report> report;
-  if (rank == 0) report.emplace(options);
+  if (rank == 0) report.emplace(options.json_file);
   ProcessGroup world = init();
   if (report) report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned"));
   const Idle idle = enough_cores ? Idle::spin : Idle::yield;

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <stdexcept>
@@ -29,6 +30,11 @@ constexpr const char* partner_gone = "raw link: the partner has closed the conne
 
 [[noreturn]] void fail(const char* call) {
   throw std::system_error(errno, std::generic_category(), std::string("raw link: ") + call);
+}
+
+// Not now, but perhaps at the next call.
+bool is_transient(int error) noexcept {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
 
 sockaddr_in loopback(std::uint16_t port) noexcept {
@@ -56,32 +62,64 @@ RawLink::RawLink(base::UniqueFd connection, Idle idle) : connection_(std::move(c
   set_no_delay(connection_.get());
 }
 
+std::size_t RawLink::try_send(const std::uint8_t* data, std::size_t bytes) {
+  const ssize_t sent = ::send(connection_.get(), data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent < 0 && !is_transient(errno)) fail("send");
+  return sent < 0 ? 0 : static_cast<std::size_t>(sent);
+}
+
+std::size_t RawLink::try_receive(std::uint8_t* data, std::size_t bytes) {
+  const ssize_t received = ::recv(connection_.get(), data, bytes, MSG_DONTWAIT);
+  if (received == 0) throw std::runtime_error(partner_gone);
+  if (received < 0 && !is_transient(errno)) fail("recv");
+  return received < 0 ? 0 : static_cast<std::size_t>(received);
+}
+
 void RawLink::send(const std::uint8_t* data, std::size_t bytes) {
   Stall stall;
   while (bytes > 0) {
-    const ssize_t sent = ::send(connection_.get(), data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0) {
+    const std::size_t sent = try_send(data, bytes);
+    if (sent == 0) {
       pause("send", stall);
       continue;
     }
     stall = {};
     data += sent;
-    bytes -= static_cast<std::size_t>(sent);
+    bytes -= sent;
   }
 }
 
 void RawLink::receive(std::uint8_t* data, std::size_t bytes) {
   Stall stall;
   while (bytes > 0) {
-    const ssize_t received = ::recv(connection_.get(), data, bytes, MSG_DONTWAIT);
-    if (received < 0) {
+    const std::size_t received = try_receive(data, bytes);
+    if (received == 0) {
       pause("recv", stall);
       continue;
     }
-    if (received == 0) throw std::runtime_error(partner_gone);
     stall = {};
     data += received;
-    bytes -= static_cast<std::size_t>(received);
+    bytes -= received;
+  }
+}
+
+void RawLink::exchange(const std::uint8_t* out, std::uint8_t* in, std::size_t piece, std::size_t bytes) {
+  std::size_t sent = 0;
+  std::size_t received = 0;
+  // To the end of the piece, or of all.
+  const auto room = [&](std::size_t done) { return std::min(piece - done % piece, bytes - done); };
+  Stall stall;
+  while (sent < bytes || received < bytes) {
+    const std::size_t more_sent = sent < bytes ? try_send(out + sent % piece, room(sent)) : 0;
+    const std::size_t more_received =
+        received < bytes ? try_receive(in + received % piece, room(received)) : 0;
+    if (more_sent + more_received == 0) {
+      pause("send and recv", stall);
+      continue;
+    }
+    stall = {};
+    sent += more_sent;
+    received += more_received;
   }
 }
 
@@ -89,11 +127,10 @@ void RawLink::expect_open() const {
   std::uint8_t byte = 0;
   const ssize_t peeked = ::recv(connection_.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
   if (peeked == 0) throw std::runtime_error(partner_gone);
-  if (peeked < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) fail("recv");
+  if (peeked < 0 && !is_transient(errno)) fail("recv");
 }
 
 void RawLink::pause(const char* call, Stall& stall) const {
-  if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) fail(call);
   ++stall.polls;
   if (idle_ == Idle::yield || (idle_ == Idle::look && stall.polls > polls_of_look)) ::sched_yield();
   if (stall.polls % polls_per_check != 0) return;

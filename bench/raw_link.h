@@ -28,6 +28,9 @@ class RawLink {
   void send(const std::uint8_t* data, std::size_t bytes);
   // Returns when all of it has arrived.
   void receive(std::uint8_t* data, std::size_t bytes);
+  // `bytes` each way at once, turn by turn one call for each direction, so that neither end waits for the
+  // other to read. Both buffers have `piece` bytes and are used again and again.
+  void exchange(const std::uint8_t* out, std::uint8_t* in, std::size_t piece, std::size_t bytes);
   // Throws when the partner has closed the connection or died; receives nothing.
   void expect_open() const;
 
@@ -37,7 +40,10 @@ class RawLink {
     std::uint64_t polls = 0;
     std::chrono::steady_clock::time_point first_check = {};
   };
-  // Called after each such call.
+  // One call: what it moved, nothing when the kernel had nothing to give or no room.
+  std::size_t try_send(const std::uint8_t* data, std::size_t bytes);
+  std::size_t try_receive(std::uint8_t* data, std::size_t bytes);
+  // Called after a call that moved nothing.
   void pause(const char* call, Stall& stall) const;
 
   base::UniqueFd connection_;

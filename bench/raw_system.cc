@@ -20,8 +20,8 @@ RawSystem::RawSystem(RawLink& link, Buffers& buffers, Op op, const Plan& plan)
       in_(buffers.in().data()),
       bytes_(buffers.out().size()),
       window_bytes_(bytes_ * static_cast<std::size_t>(plan.window)),
-      recv_piece_bytes_(joined_bytes(bytes_, window_bytes_, buffers.capacity())) {
-  send_piece_bytes_ = op == Op::message_rate ? bytes_ : recv_piece_bytes_;
+      piece_bytes_(joined_bytes(bytes_, window_bytes_, buffers.capacity())) {
+  send_piece_bytes_ = op == Op::message_rate ? bytes_ : piece_bytes_;
 }
 
 void RawSystem::send_window() {
@@ -34,10 +34,14 @@ void RawSystem::send_window() {
 
 void RawSystem::recv_window() {
   for (std::size_t left = window_bytes_; left > 0;) {
-    const std::size_t piece = std::min(left, recv_piece_bytes_);
+    const std::size_t piece = std::min(left, piece_bytes_);
     link_.receive(in_, piece);
     left -= piece;
   }
+}
+
+void RawSystem::exchange_windows() {
+  link_.exchange(out_, in_, piece_bytes_, window_bytes_);
 }
 
 }  // namespace parley::bench

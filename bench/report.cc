@@ -5,10 +5,10 @@
 
 namespace parley::bench {
 
-Report::Report(const Options& options) {
-  if (options.json_file.empty()) return;
-  json_.open(options.json_file, std::ios::app);
-  if (!json_) throw std::runtime_error("cannot write to " + options.json_file);
+Report::Report(const std::string& json_file) {
+  if (json_file.empty()) return;
+  json_.open(json_file, std::ios::app);
+  if (!json_) throw std::runtime_error("cannot write to " + json_file);
 }
 
 void Report::print(const std::string& text) {

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <string>
 
-#include "bench/options.h"
 #include "bench/row.h"
 
 namespace parley::bench {
@@ -12,7 +11,8 @@ namespace parley::bench {
 // std::runtime_error when that cannot be written.
 class Report {
  public:
-  explicit Report(const Options& options);
+  // No name: no JSON.
+  explicit Report(const std::string& json_file);
   // Shows at once.
   void print(const std::string& text);
   void add_json(const Row& row);

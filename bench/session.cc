@@ -5,6 +5,7 @@
 #include "bench/parley_system.h"
 #include "bench/phase.h"
 #include "bench/raw_system.h"
+#include "bench/rewriting.h"
 #include "bench/statistics.h"
 
 namespace parley::bench {
@@ -13,10 +14,20 @@ Session::Session(ProcessGroup& group, const Options& options, Idle idle)
     : group_(group),
       options_(options),
       idle_(idle),
-      pair_(make_pair_of(group, idle)),
-      waiting_(pair_.link, Idle::spin),
-      probe_(pair_.page, waiting_, pair_.leads),
-      turns_(group, pair_, idle) {}
+      world_(group),
+      pair_(make_pair_of(world_, idle)),
+      probe_waiting_(pair_.link, Idle::spin),
+      waiting_(pair_.link, idle),
+      probe_(pair_.page, probe_waiting_, pair_.leads),
+      gate_(pair_.gate_flags(), 2, pair_.place(), waiting_),
+      turns_(world_, pair_.leads, idle) {}
+
+template <typename System>
+PhaseResult Session::run(System& system, const Plan& plan, Buffers& buffers) {
+  const Op op = options_.op;
+  if (!options_.rewrite) return run_phase(system, op, plan, pair_.leads);
+  return run_prepared_phase(system, op, plan, pair_.leads, [&] { rewrite(gate_, buffers, op, pair_.leads); });
+}
 
 Session::Gathered Session::run_rounds(std::size_t bytes) {
   const Plan plan = make_plan(options_.op, bytes, options_.round_ms * 1000);
@@ -25,8 +36,8 @@ Session::Gathered Session::run_rounds(std::size_t bytes) {
   RawSystem raw(pair_.link, buffers, options_.op, plan);
   Gathered gathered;
   const auto take_turn = [&](auto& system, Series& series) {
-    turns_.take(options_.op, buffers, series,
-                [&] { return run_phase(system, options_.op, plan, pair_.leads); });
+    turns_.take(arrivals_in(buffers, options_.op, pair_.leads), series,
+                [&] { return run(system, plan, buffers); });
   };
   const auto take_raw_turn = [&](Idle idle, Series& series) {
     pair_.link.set_idle(idle);
@@ -55,7 +66,7 @@ std::optional<Figures> Session::measure(std::size_t bytes) {
 
 // Of the library, and of one or two ways of the raw loop.
 Figures Session::make_figures(std::size_t bytes, std::span<const Series> series, double probe_ns) const {
-  const Subject subject{options_.op, options_.transport, group_.size(), bytes};
+  const Subject subject{options_.op, options_.transport, group_.size(), bytes, options_.rewrite};
   const std::vector<std::size_t> rounds = rounds_that_count(series);
   std::vector<Row> rows;
   for (const Series& one : series)

@@ -7,8 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "bench/gate.h"
 #include "bench/options.h"
 #include "bench/pair.h"
+#include "bench/parley_world.h"
 #include "bench/probe.h"
 #include "bench/row.h"
 #include "bench/series.h"
@@ -48,12 +50,18 @@ class Session {
   Gathered run_rounds(std::size_t bytes);
   Figures make_figures(std::size_t bytes, std::span<const Series> series, double probe_ns) const;
 
+  template <typename System>
+  PhaseResult run(System& system, const Plan& plan, Buffers& buffers);
+
   ProcessGroup& group_;
   const Options& options_;
   Idle idle_;
+  ParleyWorld world_;
   Pair pair_;
+  Waiting probe_waiting_;
   Waiting waiting_;
   Probe probe_;
+  Gate gate_;
   Turns turns_;
 };
 

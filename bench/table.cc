@@ -26,42 +26,38 @@ void append_share(std::string& clauses, const Row& row, const char* turns) {
 }  // namespace
 
 std::string table_header(Op op) {
-  switch (op) {
-    case Op::latency:
-      return "# one way, microseconds; raw: busy-poll TCP ping-pong without a library in the same rounds\n" +
-             fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}{:>10}\n", "# Size", "Latency",
-                         "p99", "p99.9", "min", "max", "raw", "raw p99.9", "x raw", "probe_ns");
-    case Op::bandwidth:
-      return "# MB/s (1e6 bytes); raw: TCP stream with a spinning reader without a library in the same "
-             "rounds\n" +
-             fmt::format("{:<8}{:>12}{:>14}{:>12}{:>10}{:>10}\n", "# Size", "Bandwidth", "messages/s", "raw",
-                         "x raw", "probe_ns");
-    case Op::message_rate:
-      return "# messages/s; raw: one system call per message without a library in the same rounds, no "
-             "limit\n" +
-             fmt::format("{:<8}{:>14}{:>12}{:>14}{:>10}\n", "# Size", "Message rate", "MB/s", "raw",
-                         "probe_ns");
+  if (!is_windowed(op)) {
+    return "# one way, microseconds; raw: busy-poll TCP ping-pong without a library in the same rounds\n" +
+           fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}{:>10}\n", "# Size", "Latency",
+                       "p99", "p99.9", "min", "max", "raw", "raw p99.9", "x raw", "probe_ns");
   }
-  return {};
+  if (op == Op::message_rate) {
+    return "# messages/s; raw: one system call per message without a library in the same rounds, no limit\n" +
+           fmt::format("{:<8}{:>14}{:>12}{:>14}{:>10}\n", "# Size", "Message rate", "MB/s", "raw",
+                       "probe_ns");
+  }
+  const char* const raw = operation(op).traffic == Traffic::windows
+                              ? "TCP stream with a spinning reader"
+                              : "TCP streams both ways at once, both counted,";
+  return fmt::format("# MB/s (1e6 bytes); raw: {} without a library in the same rounds\n", raw) +
+         fmt::format("{:<8}{:>12}{:>14}{:>12}{:>10}{:>10}\n", "# Size", "Bandwidth", "messages/s", "raw",
+                     "x raw", "probe_ns");
 }
 
 std::string table_line(const Row& row, const Row& raw) {
   const std::string size = format_size(row.subject.bytes);
-  switch (row.subject.op) {
-    case Op::latency:
-      return fmt::format(
-          "{:<8}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size,
-          row.median_us, number(row.p99_us), number(row.p999_us), row.lo_us, row.hi_us, raw.median_us,
-          number(raw.p999_us), number(row.ratio_to_limit), row.probe_ns);
-    case Op::bandwidth:
-      return fmt::format("{:<8}{:>12.2f}{:>14.0f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size, number(row.mb_per_s),
-                         number(row.msg_per_s), number(raw.mb_per_s), number(row.ratio_to_limit),
-                         row.probe_ns);
-    case Op::message_rate:
-      return fmt::format("{:<8}{:>14.0f}{:>12.2f}{:>14.0f}{:>10.0f}\n", size, number(row.msg_per_s),
-                         number(row.mb_per_s), number(raw.msg_per_s), row.probe_ns);
+  if (!is_windowed(row.subject.op)) {
+    return fmt::format(
+        "{:<8}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size,
+        row.median_us, number(row.p99_us), number(row.p999_us), row.lo_us, row.hi_us, raw.median_us,
+        number(raw.p999_us), number(row.ratio_to_limit), row.probe_ns);
   }
-  return {};
+  if (row.subject.op == Op::message_rate) {
+    return fmt::format("{:<8}{:>14.0f}{:>12.2f}{:>14.0f}{:>10.0f}\n", size, number(row.msg_per_s),
+                       number(row.mb_per_s), number(raw.msg_per_s), row.probe_ns);
+  }
+  return fmt::format("{:<8}{:>12.2f}{:>14.0f}{:>12.2f}{:>10.3f}{:>10.0f}\n", size, number(row.mb_per_s),
+                     number(row.msg_per_s), number(raw.mb_per_s), number(row.ratio_to_limit), row.probe_ns);
 }
 
 std::string disturbance_note(const Row& parley, const Row& raw) {

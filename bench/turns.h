@@ -1,34 +1,43 @@
 #pragma once
 
-#include <parley/process_group.h>
-
 #include <functional>
 
 #include "bench/buffers.h"
 #include "bench/op.h"
-#include "bench/pair.h"
 #include "bench/phase.h"
+#include "bench/raw_link.h"
 #include "bench/series.h"
+#include "bench/world.h"
 
 namespace parley::bench {
 
-// How systems take turns on the ranks of a group, and how their figures come together. Every rank of the
-// group has one and calls it alike. Borrows group and pair. Throws what the group and the phases throw, and
-// std::runtime_error when received data is wrong.
+// What a turn brings to this rank.
+struct Arrivals {
+  std::function<void()> spoil;  // before the turn: makes sure that nothing of it is there yet
+  std::function<void()> check;  // after it: throws std::runtime_error when something else came
+};
+
+// Of one end of a pair. Borrows the buffers.
+Arrivals arrivals_in(Buffers& buffers, Op op, bool leads);
+
+// How systems take turns on the ranks of a world, and how their figures come together. Every rank has one and
+// calls it alike. Borrows the world. Throws what the world and the phases throw, and std::runtime_error when
+// received data is wrong.
 class Turns {
  public:
-  Turns(ProcessGroup& group, const Pair& pair, Idle idle) : group_(group), pair_(pair), idle_(idle) {}
+  // `leads`: this rank holds a watch.
+  Turns(World& world, bool leads, Idle idle) : world_(world), leads_(leads), idle_(idle) {}
 
-  // One system's turn in a round: after all ranks have come to it runs the phase, which leaves a message in
-  // `buffers` wherever this end receives messages of the measured size; checks that; keeps the figures.
-  void take(Op op, Buffers& buffers, Series& series, const std::function<PhaseResult()>& phase);
+  // One system's turn in a round: after all ranks have come to it runs the phase, and checks what came; keeps
+  // the figures.
+  void take(const Arrivals& arrivals, Series& series, const std::function<PhaseResult()>& phase);
 
   // At rank 0: the series of all ranks in one; elsewhere: what it was given.
   Series collect(Op op, const Series& mine);
 
  private:
-  ProcessGroup& group_;
-  const Pair& pair_;
+  World& world_;
+  bool leads_;
   Idle idle_;
 };
 

@@ -57,6 +57,11 @@ class CellReader {
  public:
   CellReader(const Cell* cells, std::uint32_t count) noexcept : cells_(cells), mask_(count - 1) {}
 
+  // Whether the next message is there.
+  [[nodiscard]] bool has_next() const noexcept {
+    // acquire: invariant 2.
+    return cells_[taken_ & mask_].number.load(std::memory_order_acquire) == taken_ + 1;
+  }
   // Waits for the next message; its cell stays readable until the writer uses it again.
   const Cell& take(const Waiting& waiting) {
     const Cell& cell = cells_[taken_ & mask_];

@@ -43,7 +43,6 @@ Lane& lane_at(std::uint8_t* memory) noexcept {
 Outgoing outgoing(std::uint8_t* memory, const Layout& layout) noexcept {
   Lane& lane = lane_at(memory);
   return {.single = CellWriter(&lane.single, 1),
-          .ready = CellWriter(&lane.ready, 1),
           .ring = CellWriter(lane.ring.data(), ring_cells),
           .taken = lane.taken,
           .slots = memory + layout.slots,
@@ -53,7 +52,6 @@ Outgoing outgoing(std::uint8_t* memory, const Layout& layout) noexcept {
 Incoming incoming(std::uint8_t* memory, const Layout& layout) noexcept {
   Lane& lane = lane_at(memory);
   return {.single = CellReader(&lane.single, 1),
-          .ready = CellReader(&lane.ready, 1),
           .ring = CellReader(lane.ring.data(), ring_cells),
           .taken = lane.taken,
           .slots = memory + layout.slots,
@@ -73,13 +71,5 @@ Channel::Channel(SharedMemory memory, std::size_t most_message_bytes, bool leads
       partner_process_(partner_process),
       out_(outgoing(half(memory_, layout_for(most_message_bytes), leads), layout_for(most_message_bytes))),
       in_(incoming(half(memory_, layout_for(most_message_bytes), !leads), layout_for(most_message_bytes))) {}
-
-void Channel::say_ready() noexcept {
-  out_.ready.publish();
-}
-
-void Channel::await_ready() {
-  in_.ready.take(waiting_);
-}
 
 }  // namespace parley::bench

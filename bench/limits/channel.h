@@ -20,7 +20,6 @@ inline constexpr std::uint32_t ring_cells = 1024;
 // different times, lies two cache lines apart: cores fetch lines in pairs.
 struct Lane {
   alignas(128) Cell single;                       // for traffic with one message on its way
-  alignas(128) Cell ready;                        // "I may be sent to", outside the measured time
   alignas(128) std::atomic<std::uint64_t> taken;  // pieces or messages that the receiver has counted as read
   alignas(128) std::array<Cell, ring_cells> ring;
 };
@@ -28,7 +27,6 @@ struct Lane {
 // What this rank sends into. `sent` counts what the receiver counts in `taken`.
 struct Outgoing {
   CellWriter single;
-  CellWriter ready;
   CellWriter ring;
   const std::atomic<std::uint64_t>& taken;
   std::uint64_t sent = 0;
@@ -42,7 +40,6 @@ struct Outgoing {
 // What it receives from: the same memory as the partner's Outgoing. `received` is what `taken` will be told.
 struct Incoming {
   CellReader single;
-  CellReader ready;
   CellReader ring;
   std::atomic<std::uint64_t>& taken;
   std::uint64_t received = 0;
@@ -67,10 +64,6 @@ class Channel {
   // Its ends point into its mapping.
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
-
-  // Between two measured exchanges: one end says that it is about to receive, the other waits for that.
-  void say_ready() noexcept;
-  void await_ready();
 
   [[nodiscard]] Outgoing& out() noexcept { return out_; }
   [[nodiscard]] Incoming& in() noexcept { return in_; }

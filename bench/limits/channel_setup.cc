@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <system_error>
 #include <utility>
 
@@ -32,39 +31,38 @@ int try_to_read(pid_t process, std::uint64_t address) {
 
 }  // namespace
 
-Channel open_channel(ProcessGroup& group, const Pair& pair, std::size_t most_message_bytes,
-                     const Waiting& waiting) {
+Channel open_channel(World& world, const Pair& pair, std::size_t most_message_bytes, const Waiting& waiting) {
   // The process, and the descriptor that the leader holds in it.
-  std::array<std::int32_t, 2> card{static_cast<std::int32_t>(::getpid()), -1};
+  using Card = std::array<std::int32_t, 2>;
+  const auto process = static_cast<std::int32_t>(::getpid());
   if (!pair.leads) {
-    std::array<std::int32_t, 2> leader{};
-    group.recv(std::span<std::int32_t>(leader), pair.partner);
-    group.send(std::span<std::int32_t>(card), pair.partner);
+    const Card leader = world.recv_value<Card>(pair.partner);
+    world.send_value(process, pair.partner);
     return {SharedMemory::open_from(leader[0], leader[1]), most_message_bytes, false, leader[0], waiting};
   }
   SharedMemory memory = SharedMemory::create(Channel::memory_bytes(most_message_bytes));
-  card[1] = memory.fd();
-  group.send(std::span<std::int32_t>(card), pair.partner);
-  group.recv(std::span<std::int32_t>(card), pair.partner);
-  return {std::move(memory), most_message_bytes, true, card[0], waiting};
+  world.send_value(Card{process, memory.fd()}, pair.partner);
+  const auto partner_process = world.recv_value<std::int32_t>(pair.partner);
+  return {std::move(memory), most_message_bytes, true, partner_process, waiting};
 }
 
-int agree_on_cross_memory(ProcessGroup& group, const Pair& pair, pid_t partner_process) {
-  const auto mine = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&known_word));
-  const auto theirs = group.sendrecv(mine, pair.partner, pair.partner);
-  std::int32_t error = try_to_read(partner_process, static_cast<std::uint64_t>(theirs));
+int agree_on_cross_memory(World& world, const Pair& pair, pid_t partner_process) {
+  const auto mine = reinterpret_cast<std::uintptr_t>(&known_word);
+  if (pair.leads) world.send_value(mine, pair.partner);
+  const auto theirs = world.recv_value<std::uintptr_t>(pair.partner);
+  if (!pair.leads) world.send_value(mine, pair.partner);
+  std::int32_t error = try_to_read(partner_process, theirs);
   // No process goes away before all have read.
-  group.barrier();
-  if (group.rank() != 0) {
-    group.send(error, 0);
-    return group.recv<std::int32_t>(0);
+  world.barrier();
+  if (world.rank() != 0) {
+    world.send_value(error, 0);
+    return world.share_value(error);
   }
-  for (int rank = 1; rank < group.size(); ++rank) {
-    const auto other = group.recv<std::int32_t>(rank);
+  for (int rank = 1; rank < world.size(); ++rank) {
+    const auto other = world.recv_value<std::int32_t>(rank);
     if (error == 0) error = other;
   }
-  for (int rank = 1; rank < group.size(); ++rank) group.send(error, rank);
-  return error;
+  return world.share_value(error);
 }
 
 }  // namespace parley::bench

@@ -24,18 +24,14 @@ const char* mark(const LoopRow& loop) noexcept {
 
 // Latency in microseconds, else the rate that the operation is about.
 double figure(const Row& row, double us) noexcept {
-  switch (row.subject.op) {
-    case Op::latency: return us;
-    case Op::bandwidth: return static_cast<double>(row.subject.bytes) / us;
-    case Op::message_rate: return 1 / us;
-  }
-  return us;
+  if (!is_windowed(row.subject.op)) return us;
+  return row.subject.op == Op::message_rate ? 1 / us : static_cast<double>(row.subject.bytes) / us;
 }
 
 std::string line(const LoopRow& loop, Mode mode) {
   const Row& row = loop.row;
   const bool is_rate = is_windowed(row.subject.op);
-  const int digits = row.subject.op == Op::bandwidth ? 0 : 3;
+  const int digits = is_rate && row.subject.op != Op::message_rate ? 0 : 3;
   const double least = figure(row, is_rate ? row.hi_us : row.lo_us);
   const double most = figure(row, is_rate ? row.lo_us : row.hi_us);
   std::string text =
@@ -92,17 +88,17 @@ std::string limits_header(Op op) {
   const std::string columns =
       fmt::format("{:<8}{:<22}{:>12}{:>12}{:>12}", "# Size", "Loop", "median", "min", "max");
   const std::string judgement = fmt::format("{:>10}{:>10} {}\n", "x best", "probe_ns", "mode");
-  switch (op) {
-    case Op::latency:
-      return "# latency: one way, microseconds\n" + columns + fmt::format("{:>12}{:>12}", "p99", "p99.9") +
-             judgement;
-    case Op::bandwidth:
-      return "# bandwidth: MB/s (1e6 bytes), windows answered by a byte\n" + columns + judgement;
-    case Op::message_rate:
-      return "# message-rate: millions of messages a second, windows answered by a byte\n" + columns +
-             judgement;
+  if (!is_windowed(op))
+    return fmt::format("# {}: one way, microseconds\n", to_string(op)) + columns +
+           fmt::format("{:>12}{:>12}", "p99", "p99.9") + judgement;
+  if (op == Op::message_rate) {
+    return "# message-rate: millions of messages a second, windows answered by a byte\n" + columns +
+           judgement;
   }
-  return {};
+  const bool is_one_way = operation(op).traffic == Traffic::windows;
+  return fmt::format("# {}: MB/s (1e6 bytes), windows {}\n", to_string(op),
+                     is_one_way ? "answered by a byte" : "both ways at once, both counted") +
+         columns + judgement;
 }
 
 std::string limits_lines(const LimitFigures& figures) {

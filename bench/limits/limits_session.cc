@@ -10,6 +10,7 @@
 #include "bench/limits/systems.h"
 #include "bench/parley_system.h"
 #include "bench/phase.h"
+#include "bench/rewriting.h"
 #include "bench/statistics.h"
 
 namespace parley::bench {
@@ -19,30 +20,19 @@ LimitsSession::LimitsSession(ProcessGroup& group, const Options& options, Idle i
     : group_(group),
       options_(options),
       idle_(idle),
-      pair_(make_pair_of(group, idle)),
+      world_(group),
+      pair_(make_pair_of(world_, idle)),
       probe_waiting_(pair_.link, Idle::spin),
       waiting_(pair_.link, idle),
       probe_(pair_.page, probe_waiting_, pair_.leads),
-      channel_(open_channel(group, pair_, most_message_bytes, waiting_)),
-      turns_(group, pair_, idle),
-      refusal_(agree_on_cross_memory(group, pair_, channel_.partner_process())) {}
+      gate_(pair_.gate_flags(), 2, pair_.place(), waiting_),
+      channel_(open_channel(world_, pair_, most_message_bytes, waiting_)),
+      turns_(world_, pair_.leads, idle),
+      refusal_(agree_on_cross_memory(world_, pair_, channel_.partner_process())) {}
 
 std::optional<std::string> LimitsSession::cross_memory_refusal() const {
   if (refusal_ == 0) return std::nullopt;
   return "process_vm_readv: " + std::generic_category().message(refusal_);
-}
-
-// Outside the measured time. A sender's buffer may still be read after it has sent, so it is written only
-// when the end that leads, whose exchange is over, says so; that one goes on when the other has written too.
-void LimitsSession::rewrite(Op op, Buffers& buffers) {
-  const bool sends = pair_.leads || !is_windowed(op);
-  const bool receives = !pair_.leads || !is_windowed(op);
-  if (pair_.leads) channel_.say_ready();
-  if (!pair_.leads) channel_.await_ready();
-  if (sends) buffers.rewrite_out();
-  if (receives) buffers.expect_rewritten();
-  if (!pair_.leads) channel_.say_ready();
-  if (pair_.leads) channel_.await_ready();
 }
 
 template <typename System>
@@ -50,7 +40,8 @@ std::function<PhaseResult()> LimitsSession::phase_of(std::shared_ptr<System> sys
                                                      Buffers& buffers) {
   return [this, system = std::move(system), op, plan, &buffers] {
     if (!options_.rewrite) return run_phase(*system, op, plan, pair_.leads);
-    return run_prepared_phase(*system, op, plan, pair_.leads, [&] { rewrite(op, buffers); });
+    return run_prepared_phase(*system, op, plan, pair_.leads,
+                              [&] { rewrite(gate_, buffers, op, pair_.leads); });
   };
 }
 
@@ -92,7 +83,7 @@ LimitsSession::Floor LimitsSession::run_rounds(Op op, std::vector<Entrant>& entr
     for (std::size_t i = 0; i < entrants.size(); ++i) {
       Entrant& entrant = entrants[(i + static_cast<std::size_t>(round)) % entrants.size()];
       waiting_.set_idle(entrant.idle);
-      turns_.take(op, entrant.buffers, entrant.series, entrant.phase);
+      turns_.take(arrivals_in(entrant.buffers, op, pair_.leads), entrant.series, entrant.phase);
     }
   }
   // A partner may still be reading this rank's buffers.

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "bench/buffers.h"
+#include "bench/gate.h"
 #include "bench/limits/channel.h"
 #include "bench/limits/figures.h"
 #include "bench/options.h"
 #include "bench/pair.h"
+#include "bench/parley_world.h"
 #include "bench/plan.h"
 #include "bench/probe.h"
 #include "bench/turns.h"
@@ -59,16 +61,17 @@ class LimitsSession {
   template <typename System>
   std::function<PhaseResult()> phase_of(std::shared_ptr<System> system, Op op, const Plan& plan,
                                         Buffers& buffers);
-  void rewrite(Op op, Buffers& buffers);
   Floor run_rounds(Op op, std::vector<Entrant>& entrants);
 
   ProcessGroup& group_;
   const Options& options_;
   Idle idle_;
+  ParleyWorld world_;
   Pair pair_;
   Waiting probe_waiting_;
   Waiting waiting_;
   Probe probe_;
+  Gate gate_;
   Channel channel_;
   Turns turns_;
   int refusal_;  // the error of a cross-memory read; 0: none

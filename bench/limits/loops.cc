@@ -7,7 +7,8 @@ namespace parley::bench {
 std::vector<LoopKind> loops_for(Op op, std::size_t bytes, bool cross_memory) {
   std::vector<LoopKind> kinds;
   if (bytes <= Cell::inline_bytes) kinds.push_back(is_windowed(op) ? LoopKind::ring : LoopKind::cell);
-  if (bytes <= Cell::inline_bytes && is_windowed(op)) kinds.push_back(LoopKind::ring_stream);
+  const bool is_one_way = operation(op).traffic == Traffic::windows;
+  if (bytes <= Cell::inline_bytes && is_one_way) kinds.push_back(LoopKind::ring_stream);
   kinds.push_back(LoopKind::copied_reused);
   kinds.push_back(LoopKind::copied_rotating);
   if (op == Op::message_rate) return kinds;

@@ -29,12 +29,8 @@ std::size_t largest_size(const Options& options) {
 
 std::vector<std::size_t> limit_sizes(const Options& options, Op op) {
   if (!options.sizes.empty()) return options.sizes;
-  switch (op) {
-    case Op::latency: return parse_sizes("8,1K,4K,16K,64K,1M,16M");
-    case Op::bandwidth: return parse_sizes("1K,16K,64K,256K,1M,16M");
-    case Op::message_rate: return parse_sizes("8");
-  }
-  return {};
+  if (op == Op::message_rate) return parse_sizes("8");
+  return parse_sizes(is_windowed(op) ? "1K,16K,64K,256K,1M,16M" : "8,1K,4K,16K,64K,1M,16M");
 }
 
 void measure_limits(ProcessGroup& group, const Options& options, Idle idle, Report* report) {

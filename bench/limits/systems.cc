@@ -29,41 +29,56 @@ CopiedSystem::CopiedSystem(Channel& channel, Buffers& buffers, const Plan& plan,
       slots_(slots) {}
 
 void CopiedSystem::send() {
-  for (std::size_t done = 0; done < bytes_; done += slots_.bytes) {
-    push(out_ + done, std::min(slots_.bytes, bytes_ - done));
+  for (std::size_t done = 0; done < bytes_;) {
+    if (!has_free_slot()) waiting_.until([&] { return has_free_slot(); });
+    done += push(done);
   }
 }
 
-void CopiedSystem::push(const std::uint8_t* data, std::size_t bytes) {
-  wait_for_a_slot();
-  std::memcpy(outgoing_.slots + slot_out_ * slots_.bytes, data, bytes);
-  cells_out_.claim().bytes = static_cast<std::uint32_t>(bytes);
+std::size_t CopiedSystem::push(std::size_t done) {
+  const std::size_t offset = done % bytes_;
+  const std::size_t piece = std::min(slots_.bytes, bytes_ - offset);
+  std::memcpy(outgoing_.slots + slot_out_ * slots_.bytes, out_ + offset, piece);
+  cells_out_.claim().bytes = static_cast<std::uint32_t>(piece);
   cells_out_.publish();
   ++outgoing_.sent;
   slot_out_ = after(slot_out_, slots_);
+  return piece;
 }
 
-void CopiedSystem::wait_for_a_slot() {
-  const auto free = [&] { return outgoing_.sent - known_taken_ < slots_.count; };
-  if (free()) return;
-  waiting_.until([&] {
-    // acquire: the slot is written only after the receiver has read it.
-    known_taken_ = outgoing_.taken.load(std::memory_order_acquire);
-    return free();
-  });
+bool CopiedSystem::has_free_slot() {
+  if (outgoing_.sent - known_taken_ < slots_.count) return true;
+  // acquire: the slot is written only after the receiver has read it.
+  known_taken_ = outgoing_.taken.load(std::memory_order_acquire);
+  return outgoing_.sent - known_taken_ < slots_.count;
 }
 
 void CopiedSystem::recv() {
-  for (std::size_t done = 0; done < bytes_;) {
-    const std::size_t piece = cells_in_.take(waiting_).bytes;
-    std::memcpy(in_ + done, incoming_.slots + slot_in_ * slots_.bytes, piece);
-    slot_in_ = after(slot_in_, slots_);
-    // release: the slot has been read.
-    incoming_.taken.store(++incoming_.received, std::memory_order_release);
-    done += piece;
-  }
+  for (std::size_t done = 0; done < bytes_;) done += pull(done);
   // The partner has answered: it had taken all.
   known_taken_ = outgoing_.sent;
+}
+
+std::size_t CopiedSystem::pull(std::size_t done) {
+  const std::size_t piece = cells_in_.take(waiting_).bytes;
+  std::memcpy(in_ + done % bytes_, incoming_.slots + slot_in_ * slots_.bytes, piece);
+  slot_in_ = after(slot_in_, slots_);
+  // release: the slot has been read.
+  incoming_.taken.store(++incoming_.received, std::memory_order_release);
+  return piece;
+}
+
+void CopiedSystem::exchange_windows() {
+  const std::size_t window_bytes = bytes_ * static_cast<std::size_t>(window_);
+  std::size_t sent = 0;
+  std::size_t received = 0;
+  const auto can_push = [&] { return sent < window_bytes && has_free_slot(); };
+  const auto can_pull = [&] { return received < window_bytes && cells_in_.has_next(); };
+  while (sent < window_bytes || received < window_bytes) {
+    waiting_.until([&] { return can_push() || can_pull(); });
+    if (can_push()) sent += push(sent);
+    if (can_pull()) received += pull(received);
+  }
 }
 
 void CopiedSystem::recv_ack() {

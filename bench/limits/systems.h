@@ -19,7 +19,9 @@ namespace parley::bench {
 //   receiver's own. All messages of a window come from, and go to, the same buffer.
 // * They do no more than this traffic needs. Whoever answers (with the pong, or with the byte after a window)
 //   has received all that was sent before: cells and buffers are free again without a word, and a window of
-//   64 messages fits the ring of 1024 cells.
+//   64 messages fits the ring of 1024 cells. When both send a window at once, the partner's next window
+//   proves it: at most two of them are on their way. Where the receiver reads the sender's own buffer, a byte
+//   each way ends such an exchange, so that the buffers may be written again.
 // * A ping-pong uses the single cell of each direction, so that flag, length and a small message share one
 //   cache line that goes to and fro; windows use the ring. An answer is a byte in a cell.
 // * Each borrows channel and buffers for its lifetime. Errors: what Waiting throws.
@@ -31,6 +33,12 @@ class ChannelLoop {
   }
   void recv_window() {
     for (int i = 0; i < window_; ++i) self().recv();
+  }
+  void exchange_windows() {
+    send_window();
+    recv_window();
+    send_ack();
+    recv_ack();
   }
   void send_ack() { cells_out_.send(ack_.data(), 1); }
   void recv_ack() { cells_in_.receive(ack_.data(), waiting_); }
@@ -71,10 +79,14 @@ class CellSystem : public ChannelLoop<CellSystem> {
 
   void send() { cells_out_.send(out_, static_cast<std::uint32_t>(bytes_)); }
   void recv() { cells_in_.receive(in_, waiting_); }
+  void exchange_windows() {
+    send_window();
+    recv_window();
+  }
 };
 
 // The same ring without windows: answers are only counted, and the sender stops when the ring is full. What a
-// ring can do when nobody waits for anything. REQUIRES: as CellSystem; a windowed operation.
+// ring can do when nobody waits for anything. REQUIRES: as CellSystem; windows one way.
 class StreamSystem : public CellSystem {
  public:
   StreamSystem(Channel& channel, Buffers& buffers, Op op, const Plan& plan)
@@ -91,7 +103,8 @@ class StreamSystem : public CellSystem {
 // Two copies: the sender copies into a slot of shared memory, the receiver out of it. With several slots a
 // message longer than one goes through them piece after piece, and the sender fills the next slot while the
 // receiver empties the last: a pipeline. With one slot they take turns. A cell announces each piece; a slot
-// is written again when the receiver's count, or its answer, says that it is empty.
+// is written again when the receiver's count, or its answer, says that it is empty. Windows both ways: each
+// end copies a piece in when a slot is free, and a piece out when one has come.
 class CopiedSystem : public ChannelLoop<CopiedSystem> {
  public:
   // Both ends give the same slots. REQUIRES: they fit the channel's, and there are at most ring_cells.
@@ -100,10 +113,14 @@ class CopiedSystem : public ChannelLoop<CopiedSystem> {
   void send();
   void recv();
   void recv_ack();
+  void exchange_windows();
 
  private:
-  void push(const std::uint8_t* data, std::size_t bytes);
-  void wait_for_a_slot();
+  // The next piece after `done` bytes of messages: into a slot that is free, or out of the one that has come.
+  // Its size.
+  std::size_t push(std::size_t done);
+  std::size_t pull(std::size_t done);
+  [[nodiscard]] bool has_free_slot();
 
   Outgoing& outgoing_;
   Incoming& incoming_;

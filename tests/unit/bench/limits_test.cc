@@ -25,7 +25,7 @@ TEST(Slots, OneReusedSlotHoldsAWholeMessage) {
 }
 
 TEST(Slots, RotatingOnesFillTheirMemoryAndHaveACellEach) {
-  for (const Op op : {Op::latency, Op::bandwidth, Op::message_rate}) {
+  for (const Op op : {Op::latency, Op::bandwidth, Op::bidirectional, Op::message_rate}) {
     for (const std::size_t bytes : parse_sizes("1:1G")) {
       const Slots slots = rotating_slots(op, bytes);
       EXPECT_EQ(slots.bytes * slots.count, rotation_bytes) << to_string(op) << ' ' << bytes;
@@ -55,6 +55,11 @@ TEST(Loops, WhatFitsACellHasTheLoopOfOneCellAndTheRing) {
   EXPECT_EQ(
       loops_for(Op::message_rate, 8, true),
       (Kinds{LoopKind::ring, LoopKind::ring_stream, LoopKind::copied_reused, LoopKind::copied_rotating}));
+}
+
+TEST(Loops, NobodyStreamsBothWaysWithoutAnAnswer) {
+  EXPECT_EQ(loops_for(Op::bidirectional, 8, false),
+            (Kinds{LoopKind::ring, LoopKind::copied_reused, LoopKind::copied_rotating, LoopKind::mapped}));
 }
 
 TEST(Loops, WhatTheKernelRefusesIsLeftOut) {

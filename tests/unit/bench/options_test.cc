@@ -56,6 +56,13 @@ TEST(Options, EverythingGiven) {
   EXPECT_EQ(parsed->pin, true);
 }
 
+TEST(Options, BuffersMayBeWrittenAnewOverBothTransports) {
+  for (const char* transport : {"tcp", "shm"}) {
+    EXPECT_TRUE(parse({"latency", "--transport", transport, "--rewrite"})->rewrite) << transport;
+    EXPECT_FALSE(parse({"latency", "--transport", transport})->rewrite) << transport;
+  }
+}
+
 TEST(Options, EncryptionShowsInTheRows) {
   const auto parsed = parse({"latency", "--tls"});
   ASSERT_TRUE(parsed);
@@ -74,7 +81,7 @@ TEST(Options, LimitsAreOfAllOperationsUnlessSomeAreNamed) {
   const auto all = parse({"limits"});
   ASSERT_TRUE(all);
   EXPECT_TRUE(all->limits);
-  EXPECT_EQ(all->ops, (std::vector<Op>{Op::latency, Op::bandwidth, Op::message_rate}));
+  EXPECT_EQ(all->ops, (std::vector<Op>{Op::latency, Op::bandwidth, Op::bidirectional, Op::message_rate}));
   EXPECT_EQ(all->transport, "shm");
   EXPECT_TRUE(all->sizes.empty()) << "each operation has its own";
   EXPECT_FALSE(all->rewrite);
@@ -106,7 +113,7 @@ TEST(Options, ArenaAndCrossMemoryBelongToParleyOverSharedMemory) {
 }
 
 TEST(Options, MistakesAreAnsweredInOneClearLine) {
-  const std::string operations = "latency, bandwidth, message-rate or limits";
+  const std::string operations = "latency, bandwidth, bidirectional, message-rate or limits";
   const std::vector<std::pair<std::vector<const char*>, std::string>> answers = {
       {{}, "which operation? Write " + operations},
       {{"foo"}, "there is no operation 'foo': write " + operations},
@@ -134,7 +141,9 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"latency", "--rounds", "0"}, "--rounds '0': write a whole number from 1 to 100000"},
       {{"latency", "--rounds", "2.5"}, "--rounds '2.5': write a whole number from 1 to 100000"},
       {{"latency", "--round-ms", "-1"}, "--round-ms '-1': write milliseconds from 0.001 to 10000"},
-      {{"latency", "--rewrite"}, "--rewrite belongs to shared memory"},
+      {{"all-reduce"}, "Parley does not offer all-reduce: the peers do, see bench/peers/README.md"},
+      {{"limits", "--ops", "barrier"},
+       "Parley does not offer barrier: the peers do, see bench/peers/README.md"},
       {{"latency", "--arena"}, "--arena belongs to shared memory"},
       {{"latency", "--no-cma"}, "--no-cma belongs to shared memory"},
       {{"limits", "--arena"}, "--arena: limits are those of shared memory, without Parley"},
@@ -145,8 +154,9 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"limits", "--transport", "tcp"}, "--transport: limits are those of shared memory, without Parley"},
       {{"limits", "--tls"}, "--tls: limits are those of shared memory, without Parley"},
       {{"limits", "--ops", "latency,speed"},
-       "there is no operation 'speed': write latency, bandwidth or message-rate"},
-      {{"limits", "--ops", ""}, "there is no operation '': write latency, bandwidth or message-rate"},
+       "there is no operation 'speed': write latency, bandwidth, bidirectional or message-rate"},
+      {{"limits", "--ops", ""},
+       "there is no operation '': write latency, bandwidth, bidirectional or message-rate"},
       {{"limits", "--sizes", "2G"},
        "--sizes: shared memory is measured up to 1G, for each pair shares four times that"},
       {{"latency", "--pin", "--no-pin"}, "--pin and --no-pin exclude each other"},
@@ -162,9 +172,9 @@ TEST(Options, HelpIsNoErrorAndSpeaksInWords) {
   testing::internal::CaptureStdout();
   EXPECT_FALSE(parse({"--help"}));
   const std::string help = testing::internal::GetCapturedStdout();
-  for (const char* words :
-       {"Usage: parley-bench OPERATION [OPTIONS]", "latency, bandwidth, message-rate or limits",
-        "--rounds N ", "[21]", "--json FILE ", "--no-pin ", "Exit code: 2 wrong usage"}) {
+  for (const char* words : {"Usage: parley-bench OPERATION [OPTIONS]",
+                            "latency, bandwidth, bidirectional, message-rate or limits", "--rounds N ",
+                            "[21]", "--json FILE ", "--no-pin ", "Exit code: 2 wrong usage"}) {
     EXPECT_NE(help.find(words), std::string::npos) << words << "\n" << help;
   }
   for (const char* internals : {"INT", "FLOAT", "TEXT", "ENUM", "{", "->"}) {

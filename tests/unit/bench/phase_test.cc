@@ -18,6 +18,7 @@ struct Recorder {
   void recv_window() { calls += 'R'; }
   void send_ack() { calls += 'a'; }
   void recv_ack() { calls += 'w'; }
+  void exchange_windows() { calls += 'X'; }
 };
 
 std::string times(int count, const std::string& text) {
@@ -49,6 +50,15 @@ TEST(Phase, WindowsAreAnsweredOneByOne) {
   Recorder follower;
   run_phase(follower, Op::message_rate, plan, false);
   EXPECT_EQ(follower.calls, times(6, "Ra"));
+}
+
+TEST(Phase, WindowsBothWaysNeedNoAnswer) {
+  constexpr Plan plan{.warmup = 1, .batches = 1, .batch_length = 5, .window = 64, .divisor = 128};
+  for (const bool leads : {true, false}) {
+    Recorder end;
+    run_phase(end, Op::bidirectional, plan, leads);
+    EXPECT_EQ(end.calls, times(6, "X"));
+  }
 }
 
 TEST(Phase, PreparesEachExchangeOnBothEnds) {

@@ -10,7 +10,7 @@ namespace {
 constexpr double round_us = 10'000;
 
 TEST(Plan, EverySizeHasWarmupAndTimedExchanges) {
-  for (const Op op : {Op::latency, Op::bandwidth, Op::message_rate}) {
+  for (const Op op : {Op::latency, Op::bandwidth, Op::bidirectional, Op::message_rate}) {
     for (const std::size_t bytes : parse_sizes("1:1G")) {
       const Plan plan = make_plan(op, bytes, round_us);
       EXPECT_GE(plan.warmup, 1) << to_string(op) << ' ' << bytes;
@@ -59,6 +59,31 @@ TEST(Plan, WindowsHave64MessagesUntilTheyAreVeryLarge) {
   }
   EXPECT_EQ(make_plan(Op::bandwidth, 16 << 20, round_us).window, 16);
   EXPECT_EQ(make_plan(Op::bandwidth, std::size_t{1} << 30, round_us).window, 4);
+}
+
+TEST(Plan, BothDirectionsCount) {
+  const Plan plan = make_plan(Op::bidirectional, 1024, round_us);
+  EXPECT_EQ(plan.window, 64);
+  EXPECT_EQ(plan.divisor, 128);
+}
+
+TEST(Plan, FollowsWhatAnExchangeTakes) {
+  // Ten a round, each too long to share a clock reading.
+  const Plan slow = make_plan(Op::latency, 8, round_us, 1000);
+  EXPECT_EQ(slow.batches, 10);
+  EXPECT_EQ(slow.batch_length, 1);
+  EXPECT_TRUE(slow.batches_are_samples);
+  EXPECT_EQ(make_plan(Op::bandwidth, 8, round_us, 1000).batch_length, 10);
+  EXPECT_GT(make_plan(Op::latency, 8, round_us, 1).batch_length, 1);
+}
+
+TEST(Plan, ACollectiveIsOneCall) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{1} << 20}) {
+    const Plan plan = make_plan(Op::all_reduce, bytes, round_us, 10);
+    EXPECT_EQ(plan.window, 1);
+    EXPECT_EQ(plan.divisor, 1);
+    EXPECT_GE(plan.warmup, 1);
+  }
 }
 
 TEST(Plan, PercentilesBelongToLatencyOnly) {

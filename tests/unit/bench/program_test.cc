@@ -60,7 +60,8 @@ TEST(ParleyBench, SaysWhatIsWrongAndWhereToLook) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_bench("speed"), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "parley-bench: there is no operation 'speed': write latency, bandwidth, message-rate or limits\n"
+            "parley-bench: there is no operation 'speed': write latency, bandwidth, bidirectional, "
+            "message-rate or limits\n"
             "Run parley-bench --help for more.\n");
 }
 

@@ -135,7 +135,7 @@ TEST(Table, RoundsThatWereLeftOutAreCounted) {
 }
 
 TEST(Table, ColumnsOfHeaderAndLinesEndAtTheSamePlace) {
-  for (const Op op : {Op::latency, Op::bandwidth, Op::message_rate}) {
+  for (const Op op : {Op::latency, Op::bandwidth, Op::bidirectional, Op::message_rate}) {
     const Subject subject{op, "tcp", 2, 64 * 1024};
     const Row raw = make_row(subject, "raw", {{5.5}, {}, {}}, 60);
     Row row = make_row(subject, "parley", {{6}, {}, {}}, 60);

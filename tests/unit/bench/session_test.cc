@@ -31,8 +31,9 @@ void expect_sound(const Row& row, Op op, int ranks, std::size_t bytes) {
 }
 
 // Measures on all ranks; rank 0 alone gets figures.
-void measure(Op op, int ranks, std::size_t bytes) {
-  const Options options = quick(op);
+void measure(Op op, int ranks, std::size_t bytes, bool rewrite = false) {
+  Options options = quick(op);
+  options.rewrite = rewrite;
   testing::run_world(ranks, [&](ProcessGroup& group) {
     Session session(group, options, Idle::yield);
     const std::optional<Figures> figures = session.measure(bytes);
@@ -58,6 +59,17 @@ TEST(Session, Latency) {
 TEST(Session, Bandwidth) {
   measure(Op::bandwidth, 2, 1);
   measure(Op::bandwidth, 2, 100'000);
+}
+
+TEST(Session, Bidirectional) {
+  measure(Op::bidirectional, 2, 1);
+  // More than the kernel holds for a connection.
+  measure(Op::bidirectional, 2, std::size_t{1} << 20);
+}
+
+// Received data is compared with what was written last.
+TEST(Session, BuffersWrittenAnewBetweenExchanges) {
+  for (const Op op : {Op::latency, Op::bandwidth, Op::bidirectional}) measure(op, 2, 1000, true);
 }
 
 // Of both systems: a library's turn is spoiled by a rival as well as a raw one.
