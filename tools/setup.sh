@@ -9,6 +9,8 @@ parley_build_packages=(
 parley_test_packages=(iproute2 openmpi-bin mpich slurm-wlm munge)
 parley_check_packages=(clang clang-format git)
 parley_fuzz_packages=(clang libclang-rt-14-dev)
+# Other libraries that bench/peers measures; installed by tools/peers, and by nothing else.
+parley_peer_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev libgloo-dev)
 
 parley_say() { printf '\n== %s\n' "$*"; }
 parley_fail() { printf 'parley: %s\n' "$*" >&2; exit 1; }

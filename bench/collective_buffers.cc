@@ -1,0 +1,108 @@
+#include "bench/collective_buffers.h"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "bench/sizes.h"
+
+namespace parley::bench {
+namespace {
+
+constexpr std::align_val_t page{4096};
+
+// Whole numbers from 1 to 97, without a power of two as their period, different for neighbouring ranks: exact
+// in sums over as many ranks as one host can start.
+float element(int rank, std::size_t index) noexcept {
+  return static_cast<float>(1 + (index * 7 + static_cast<std::size_t>(rank) * 13) % 97);
+}
+
+bool gives_to_each(Op op) noexcept {
+  return op == Op::scatter || op == Op::reduce_scatter || op == Op::all_to_all;
+}
+
+bool gets_of_each(Op op) noexcept {
+  return op == Op::gather || op == Op::all_gather || op == Op::all_to_all;
+}
+
+// Whether a call brings this rank a result.
+bool brings(Op op, int rank, int root) noexcept {
+  if (op == Op::barrier) return false;
+  if (op == Op::broadcast) return rank != root;
+  if (op == Op::reduce || op == Op::gather) return rank == root;
+  return true;
+}
+
+}  // namespace
+
+void CollectiveBuffers::Free::operator()(float* memory) const noexcept {
+  ::operator delete[](memory, page);
+}
+
+CollectiveBuffers::Memory CollectiveBuffers::allocate(std::size_t count) {
+  // Never nothing: libraries want an address for a barrier's nothing too.
+  const std::size_t bytes = std::max(count, std::size_t{1}) * sizeof(float);
+  auto* memory = static_cast<float*>(::operator new[](bytes, page, std::nothrow));
+  if (memory == nullptr) throw std::runtime_error("no memory for a buffer of " + format_size(bytes));
+  return Memory(memory);
+}
+
+CollectiveBuffers::CollectiveBuffers(Op op, std::size_t bytes, int rank, int ranks)
+    : op_(op),
+      rank_(rank),
+      ranks_(ranks),
+      count_(bytes / sizeof(float)),
+      out_count_(gives_to_each(op) ? count_ * static_cast<std::size_t>(ranks) : count_),
+      in_count_(gets_of_each(op) ? count_ * static_cast<std::size_t>(ranks) : count_),
+      out_(allocate(out_count_)),
+      in_(allocate(in_count_)) {
+  for (std::size_t i = 0; i < out_count_; ++i) out_[i] = element(rank, i);
+  spoil_in();
+}
+
+void CollectiveBuffers::called(int root) noexcept {
+  if (brings(op_, rank_, root)) result_ = Result{root, negated_};
+}
+
+void CollectiveBuffers::rewrite_out() noexcept {
+  for (float& each : out()) each = -each;
+  negated_ = !negated_;
+}
+
+void CollectiveBuffers::spoil_in() noexcept {
+  // Equal to nothing, not even to itself.
+  std::fill_n(in_.get(), in_count_, std::numeric_limits<float>::quiet_NaN());
+  result_.reset();
+}
+
+float CollectiveBuffers::expected(const Result& result, std::size_t index) const noexcept {
+  const std::size_t mine = static_cast<std::size_t>(rank_) * count_;
+  const auto block = static_cast<int>(index / count_);
+  float value = 0;
+  switch (op_) {
+    case Op::broadcast: value = element(result.root, index); break;
+    case Op::scatter: value = element(result.root, mine + index); break;
+    case Op::gather:
+    case Op::all_gather: value = element(block, index % count_); break;
+    case Op::all_to_all: value = element(block, mine + index % count_); break;
+    default:
+      // A sum over all ranks, of this rank's block where there are several.
+      for (int rank = 0; rank < ranks_; ++rank) {
+        value += element(rank, op_ == Op::reduce_scatter ? mine + index : index);
+      }
+  }
+  return result.negated ? -value : value;
+}
+
+void CollectiveBuffers::check_in() const {
+  if (!result_) return;
+  for (std::size_t i = 0; i < in_count_; ++i) {
+    if (in_[i] == expected(*result_, i)) continue;
+    throw std::runtime_error(std::string(to_string(op_)) + ": element " + std::to_string(i) + " of " +
+                             std::to_string(in_count_) + " at rank " + std::to_string(rank_) + " is wrong");
+  }
+}
+
+}  // namespace parley::bench

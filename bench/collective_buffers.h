@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "bench/op.h"
+
+namespace parley::bench {
+
+// What one rank gives to a collective and gets from it: 32-bit floats that are small whole numbers, so that
+// sums are exact in any order. Page-aligned, written before it is used, nowhere zero.
+//
+// A block is what one rank contributes or gets; it has the measured number of bytes. all-gather and gather
+// get a block of each rank; scatter, reduce-scatter and all-to-all give one to each.
+class CollectiveBuffers {
+ public:
+  // REQUIRES: a collective; bytes is a multiple of an element's, and zero for a barrier. Throws
+  // std::runtime_error when there is no memory.
+  CollectiveBuffers(Op op, std::size_t bytes, int rank, int ranks);
+
+  [[nodiscard]] Op op() const noexcept { return op_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  // Elements of a block.
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] std::span<float> out() noexcept { return {out_.get(), out_count_}; }
+  [[nodiscard]] std::span<float> in() noexcept { return {in_.get(), in_count_}; }
+
+  // A call of the collective is over; `root` matters to those that have one.
+  void called(int root) noexcept;
+  // Writes all that is given anew, with other bytes. All ranks do, or none.
+  void rewrite_out() noexcept;
+  // Overwrites what was got, so that check_in() proves that another result came.
+  void spoil_in() noexcept;
+  // Throws std::runtime_error when the result of the last call that brought this rank one is wrong. Nothing
+  // to check when none has since spoil_in().
+  void check_in() const;
+
+ private:
+  struct Free {
+    void operator()(float* memory) const noexcept;
+  };
+  using Memory = std::unique_ptr<float[], Free>;
+  static Memory allocate(std::size_t count);
+  // What a call brought: its root, and whether all had written their buffers an odd number of times.
+  struct Result {
+    int root;
+    bool negated;
+  };
+  [[nodiscard]] float expected(const Result& result, std::size_t index) const noexcept;
+
+  Op op_;
+  int rank_;
+  int ranks_;
+  std::size_t count_;
+  std::size_t out_count_;
+  std::size_t in_count_;
+  Memory out_;
+  Memory in_;
+  bool negated_ = false;
+  std::optional<Result> result_;
+};
+
+}  // namespace parley::bench

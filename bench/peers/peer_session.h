@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "bench/gate.h"
+#include "bench/pair.h"
+#include "bench/peers/peer.h"
+#include "bench/peers/peer_options.h"
+#include "bench/probe.h"
+#include "bench/row.h"
+#include "bench/turns.h"
+#include "bench/waiting.h"
+
+namespace parley::bench {
+
+// Measures one library size after size, with the loops, the rounds and the probe that parley-bench measures
+// Parley with.
+class PeerSession {
+ public:
+  // Every rank makes one, with the same options. Borrows both.
+  PeerSession(Peer& peer, const PeerOptions& options, Idle idle);
+
+  // Called by all ranks with the same size; a row for each way of the library arrives at rank 0, nothing at
+  // the others. Throws what the library or the raw link throws, and std::runtime_error when received data is
+  // wrong.
+  std::optional<std::vector<Row>> measure(std::size_t bytes);
+
+ private:
+  // What the rounds of one size gave: of each contender its series, of each round the machine's state.
+  struct Gathered {
+    std::vector<Series> series;
+    std::vector<double> probe_ns;
+    std::vector<double> memcpy_gb_per_s;
+  };
+
+  [[nodiscard]] bool leads() const;
+  SharedMemory open_team_memory();
+  Plan plan_for(const Contender& contender, std::size_t bytes);
+  Gathered run_rounds(std::size_t bytes, const std::vector<Contender>& contenders, const Arrivals& arrivals);
+  std::optional<std::vector<Row>> make_rows(std::size_t bytes, const std::vector<Contender>& contenders,
+                                            const Gathered& gathered);
+
+  Peer& peer_;
+  World& world_;
+  const PeerOptions& options_;
+  Idle idle_;
+  Pair pair_;
+  Waiting probe_waiting_;
+  Waiting waiting_;
+  Probe probe_;
+  SharedMemory team_memory_;
+  Gate pair_gate_;
+  Gate team_gate_;
+  Stage stage_;
+  Turns turns_;
+};
+
+}  // namespace parley::bench
