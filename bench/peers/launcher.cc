@@ -2,14 +2,14 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
-#include <string_view>
 #include <system_error>
 
 namespace parley::bench {
@@ -52,7 +52,7 @@ Launch mpich_launch(const PeerOptions& options, const Host&) {
   return launch;
 }
 
-void become_launcher(const Launch& launch, int argc, const char* const* argv) {
+int run_launcher(const Launch& launch, int argc, const char* const* argv) {
   std::vector<std::string> words = launch.command;
   words.push_back(this_program());
   words.insert(words.end(), argv + 1, argv + argc);
@@ -60,10 +60,21 @@ void become_launcher(const Launch& launch, int argc, const char* const* argv) {
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   for (const auto& [name, value] : launch.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  // It ends its ranks and takes its files away.
   die_with_parent(SIGTERM);
-  ::execvp(pointers.front(), pointers.data());
-  throw std::runtime_error("cannot start " + words.front() + ": " + std::generic_category().message(errno));
+  const pid_t child = ::fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) {
+    // Not SIGKILL: a launcher that is asked takes its files away.
+    die_with_parent(SIGTERM);
+    ::execvp(pointers.front(), pointers.data());
+    ::perror(pointers.front());
+    ::_exit(127);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 void die_with_launcher() {

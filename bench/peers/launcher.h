@@ -23,10 +23,10 @@ struct Host {
 Launch openmpi_launch(const PeerOptions& options, const Host& host);
 Launch mpich_launch(const PeerOptions& options, const Host& host);
 
-// Becomes the launcher, which starts this program again, with these arguments, as its ranks. The launcher
-// ends, and the ranks with it, when the process that started this one dies. Returns only by
-// std::runtime_error, when there is no such launcher.
-[[noreturn]] void become_launcher(const Launch& launch, int argc, const char* const* argv);
+// Runs the launcher, which starts this program again, with these arguments, as its ranks; its exit code, or
+// 128 + the signal that ended it. When this process ends in any way, or the one that started it, the launcher
+// is told to end its ranks and takes away what lies in files. Throws std::system_error.
+int run_launcher(const Launch& launch, int argc, const char* const* argv);
 
 // In a rank: it dies with its launcher.
 void die_with_launcher();

@@ -1,5 +1,5 @@
 // peer-openmpi and peer-mpich: the same source, built against the one library and the other. Started by hand,
-// the program becomes its library's launcher; started by that, or by any launcher of that library, it is a
+// the program runs its library's launcher; started by that, or by any launcher of that library, it is a
 // rank.
 #include <unistd.h>
 
@@ -93,6 +93,6 @@ int main(int argc, char** argv) {
   return peer_main(program, argc, argv, [&](const PeerOptions& options) {
     if (std::getenv(rank_variable) != nullptr) return be_rank(options);
     const bool oversubscribed = static_cast<std::size_t>(options.ranks) > usable_cores().size();
-    become_launcher(launch_for(options, {oversubscribed, ::geteuid() == 0}), argc, argv);
+    return run_launcher(launch_for(options, {oversubscribed, ::geteuid() == 0}), argc, argv);
   });
 }
