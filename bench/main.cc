@@ -1,13 +1,19 @@
 // parley-bench: measures the library between pairs of processes. It starts them itself, or is one of them
-// when a launcher has set RANK.
+// when a launcher has set RANK. `compare`, and no words at all, start further programs and measure those.
+#include <fmt/format.h>
 #include <parley/init.h>
 #include <parley/launch.h>
 
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "bench/compare/compare.h"
+#include "bench/compare/manual.h"
+#include "bench/compare/overview.h"
 #include "bench/options.h"
 #include "bench/rank_main.h"
 
@@ -33,12 +39,26 @@ int run(const parley::bench::Options& options) {
       options.ranks.value_or(2), [&](int, int) { parley::bench::rank_main(options); }, spawn_options);
 }
 
+int run(const std::vector<std::string>& words) {
+  // A rank of a launcher's is told what to measure.
+  if (words.empty() && std::getenv("RANK") == nullptr) return parley::bench::compare::overview_main();
+  if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) {
+    fmt::print("{}", parley::bench::compare::bench_manual());
+    return 0;
+  }
+  if (!words.empty() && words.front() == "compare")
+    return parley::bench::compare::compare_main({words.begin() + 1, words.end()});
+  std::vector<const char*> arguments{"parley-bench"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  const auto options = parley::bench::parse_options(static_cast<int>(arguments.size()), arguments.data());
+  return options ? run(*options) : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    const auto options = parley::bench::parse_options(argc, argv);
-    return options ? run(*options) : 0;
+    return run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const parley::bench::CommandLineError& error) {
     std::cerr << "parley-bench: " << error.what() << "\nRun parley-bench --help for more.\n";
     return exit_usage;

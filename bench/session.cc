@@ -6,6 +6,7 @@
 #include "bench/phase.h"
 #include "bench/raw_system.h"
 #include "bench/rewriting.h"
+#include "bench/slowed.h"
 #include "bench/statistics.h"
 
 namespace parley::bench {
@@ -32,7 +33,7 @@ PhaseResult Session::run(System& system, const Plan& plan, Buffers& buffers) {
 Session::Gathered Session::run_rounds(std::size_t bytes) {
   const Plan plan = make_plan(options_.op, bytes, options_.round_ms * 1000);
   Buffers buffers(bytes, group_.rank(), pair_.partner);
-  ParleySystem parley(group_, pair_.partner, buffers, plan);
+  Slowed<ParleySystem> parley(pair_.leads, group_, pair_.partner, buffers, plan);
   RawSystem raw(pair_.link, buffers, options_.op, plan);
   Gathered gathered;
   const auto take_turn = [&](auto& system, Series& series) {

@@ -11,6 +11,7 @@
 #include "bench/parley_system.h"
 #include "bench/phase.h"
 #include "bench/rewriting.h"
+#include "bench/slowed.h"
 #include "bench/statistics.h"
 
 namespace parley::bench {
@@ -69,7 +70,7 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
 }
 
 LimitsSession::Entrant LimitsSession::make_library(Op op, const Plan& plan, Buffers& buffers) {
-  auto library = std::make_shared<ParleySystem>(group_, pair_.partner, buffers, plan);
+  auto library = std::make_shared<Slowed<ParleySystem>>(pair_.leads, group_, pair_.partner, buffers, plan);
   return {LoopKind::parley, buffers, phase_of(std::move(library), op, plan, buffers), {}, idle_};
 }
 

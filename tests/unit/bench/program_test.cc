@@ -51,7 +51,7 @@ TEST(ParleyBench, MeasuresPairsThatShareCores) {
 TEST(ParleyBench, LeavesWithTwoAfterAMistake) {
   EXPECT_EQ(run_bench("latency --ranks 3"), 2);
   EXPECT_EQ(run_bench("foo"), 2);
-  EXPECT_EQ(run_bench(""), 2);
+  EXPECT_EQ(run_bench("", "RANK=0 WORLD_SIZE=2"), 2);
   EXPECT_EQ(run_bench("latency --colour"), 2);
   EXPECT_EQ(run_bench("latency --rounds 1 --sizes 8 --json /nowhere/rows.jsonl"), 2);
 }

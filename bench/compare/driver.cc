@@ -1,0 +1,184 @@
+#include "bench/compare/driver.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "bench/compare/child.h"
+#include "bench/compare/machine.h"
+
+namespace parley::bench::compare {
+namespace {
+
+constexpr int exit_unsupported = 2;
+constexpr int most_failures = 2;
+// A launch that takes five times what was planned, and then some, hangs.
+constexpr double deadline_factor = 5;
+constexpr double deadline_seconds = 20;
+
+// A folder that goes away at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "parley-bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr)
+      throw std::system_error(errno, std::generic_category(), "a folder for rows: " + pattern);
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Why a launch gave no rows.
+std::string reason_of(const ChildEnd& end) {
+  const std::string words = last_words(end.said);
+  const std::string said = words.empty() ? "it said nothing" : words;
+  switch (end.how) {
+    case ChildEnd::How::exited: return fmt::format("exit code {}: {}", end.code, said);
+    case ChildEnd::How::killed:
+      return fmt::format("ended by signal {} ({}): {}", end.code, ::strsignal(end.code), said);
+    case ChildEnd::How::too_late: return fmt::format("not done after {:.0f} s: {}", end.seconds, said);
+    case ChildEnd::How::interrupted:
+    case ChildEnd::How::not_started: break;
+  }
+  return words;
+}
+
+class Harvester {
+ public:
+  Harvester(const Workload& workload, const Budget& budget, Progress& progress)
+      : workload_(workload), budget_(budget), progress_(progress) {}
+
+  Harvest run() {
+    const SignalWatch signals;
+    const auto launches = order_launches(workload_.contenders.size(), workload_.cases.size(), budget_.rounds);
+    double planned = 0;
+    for (const Launch& launch : launches) planned += planned_seconds(launch);
+    double done = 0;
+    for (const Launch& launch : launches) {
+      if (SignalWatch::seen() != 0) break;
+      if (progress_.elapsed_seconds() > workload_.seconds) {
+        ++harvest_.left_out;
+        continue;
+      }
+      harvest_.rounds = launch.round + 1;
+      progress_.show(label(launch), done / planned);
+      if (is_wanted(launch)) take(launch);
+      done += planned_seconds(launch);
+    }
+    harvest_.signal = SignalWatch::seen();
+    harvest_.seconds = progress_.elapsed_seconds();
+    return std::move(harvest_);
+  }
+
+ private:
+  using Place = std::pair<std::size_t, std::size_t>;  // contender, case
+
+  [[nodiscard]] const Contender& contender(const Launch& launch) const {
+    return workload_.contenders[launch.contender];
+  }
+  [[nodiscard]] const Case& where(const Launch& launch) const { return workload_.cases[launch.where]; }
+
+  [[nodiscard]] double planned_seconds(const Launch& launch) const {
+    return launch_seconds(contender(launch), where(launch), sizes_of(where(launch), workload_.sizes),
+                          budget_.launch_rounds, budget_.round_ms, workload_.cores);
+  }
+
+  [[nodiscard]] std::string label(const Launch& launch) const {
+    return fmt::format("round {} of {}: {}, {}", launch.round + 1, budget_.rounds, title_of(where(launch)),
+                       contender(launch).name);
+  }
+
+  [[nodiscard]] bool is_wanted(const Launch& launch) const {
+    const auto found = failures_.find({launch.contender, launch.where});
+    return found == failures_.end() || found->second < most_failures;
+  }
+
+  void take(const Launch& launch) {
+    const std::string rows = folder_.file("rows.jsonl");
+    std::filesystem::remove(rows);
+    const Origin origin{where(launch), launch.round, contender(launch).name, measure_memcpy().value_or(0)};
+    const auto command =
+        command_of(contender(launch), where(launch), sizes_of(where(launch), workload_.sizes), budget_, rows);
+    const std::chrono::duration<double> deadline(deadline_factor * planned_seconds(launch) +
+                                                 deadline_seconds);
+    const ChildEnd end = run_child(command, deadline, [this] { progress_.refresh(); });
+    if (end.how == ChildEnd::How::interrupted) return;
+    if (end.how != ChildEnd::How::exited || end.code != 0) {
+      fail(launch, end);
+      return;
+    }
+    keep_rows(launch, origin, rows);
+  }
+
+  void keep_rows(const Launch& launch, const Origin& origin, const std::string& rows) {
+    try {
+      auto samples = read_rows(contents_of(rows), origin);
+      if (samples.empty()) throw std::runtime_error("it has written no rows");
+      std::move(samples.begin(), samples.end(), std::back_inserter(harvest_.samples));
+    } catch (const std::runtime_error& error) {
+      note(launch, error.what(), false);
+    }
+  }
+
+  void fail(const Launch& launch, const ChildEnd& end) {
+    const bool is_unsupported = end.how == ChildEnd::How::exited && end.code == exit_unsupported;
+    note(launch, is_unsupported ? last_words(end.said) : reason_of(end), is_unsupported);
+    // These would come again.
+    if (is_unsupported || end.how != ChildEnd::How::exited)
+      failures_[{launch.contender, launch.where}] = most_failures;
+  }
+
+  void note(const Launch& launch, const std::string& text, bool is_unsupported) {
+    ++failures_[{launch.contender, launch.where}];
+    const auto same = std::find_if(harvest_.notes.begin(), harvest_.notes.end(), [&](const Note& one) {
+      return one.contender == contender(launch).name && one.where == where(launch) && one.text == text;
+    });
+    if (same != harvest_.notes.end()) {
+      ++same->times;
+      return;
+    }
+    harvest_.notes.push_back({contender(launch).name, where(launch), text, is_unsupported});
+    if (!is_unsupported)
+      progress_.say(fmt::format("# {}, {}: {}", contender(launch).name, title_of(where(launch)), text));
+  }
+
+  const Workload& workload_;
+  const Budget& budget_;
+  Progress& progress_;
+  TemporaryFolder folder_;
+  std::map<Place, int> failures_;
+  Harvest harvest_;
+};
+
+}  // namespace
+
+Harvest run_launches(const Workload& workload, const Budget& budget, Progress& progress) {
+  return Harvester(workload, budget, progress).run();
+}
+
+}  // namespace parley::bench::compare

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/compare/outcome.h"
+
+namespace parley::bench::compare {
+
+// What an earlier run knew of the library, or the present one knows.
+struct Standing {
+  Case where;
+  std::size_t bytes = 0;
+  std::vector<double> us;           // one for each round
+  std::vector<double> limit_times;  // over the limit of the same launch; fewer where there was none
+  std::optional<Mode> mode;
+  bool disturbed = false;
+};
+
+std::vector<Standing> standings_of(const std::vector<Line>& lines);
+
+// Reads those back from json_rows_of(); for a line that comes twice the last one holds. Throws
+// std::runtime_error, in words, when nothing in the file is of use.
+std::vector<Standing> read_standings(const std::string& text);
+
+// One line in which the two runs were held against each other.
+struct Change {
+  Case where;
+  std::size_t bytes = 0;
+  Ratio times;  // of the present run over the earlier one: above 1 is slower
+  bool relative_to_limit = false;
+};
+
+struct Judgement {
+  std::vector<Change> compared;
+  std::vector<Change> slower;  // of these: the worst first
+  std::vector<Change> faster;
+  int not_comparable = 0;  // in both runs, but not in one state
+  int missing = 0;         // of the earlier run's lines
+};
+
+// A line is slower when all of its 95 % interval lies above 1 + tolerance, and faster when all of it lies
+// below 1 / (1 + tolerance).
+//
+// Machines drift, so where both runs have a limit the figures are times over the limit of the same launch:
+// what slows both is no regression of the library. Without a limit they are microseconds, and compared only
+// if both runs met the cores in one and the same place; with more ranks than cores, where that is not known,
+// they are compared as they are. Disturbed lines, and those with fewer than three rounds, are not comparable.
+Judgement judge_change(const std::vector<Standing>& now, const std::vector<Standing>& before,
+                       double tolerance);
+
+// What got slower and by how much, what got faster, how many were compared.
+std::string judgement_text(const Judgement& judgement, double tolerance);
+
+// The lines whose time over the limit is above `times` with all of its interval, in words. Disturbed and
+// mixed lines say nothing.
+std::vector<std::string> beyond_limit(const std::vector<Line>& lines, double times);
+
+}  // namespace parley::bench::compare

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace parley::bench::compare {
+
+// What a person looks at, made of an operation's microseconds.
+enum class Figure {
+  time,       // microseconds; less is better
+  bandwidth,  // MB/s, 1e6 bytes; more is better
+  rate,       // millions of messages a second; more is better
+};
+
+// An operation as every contender calls it.
+struct Operation {
+  std::string_view name;
+  Figure figure = Figure::time;
+  bool has_sizes = true;
+  std::string_view what;  // for tables and charts
+};
+
+// All of them, in the order of tables.
+std::span<const Operation> all_operations() noexcept;
+
+// Their names, for messages.
+std::vector<std::string_view> operation_names();
+
+// REQUIRES: one of the names.
+const Operation& operation(std::string_view name);
+
+// What one figure is of: all systems are asked for the same cases.
+struct Case {
+  std::string op;
+  std::string transport;  // "tcp", "shm"
+  int ranks = 2;
+  bool rewritten = false;  // the senders' buffers, before each exchange
+
+  auto operator<=>(const Case&) const = default;
+};
+
+// "shm, 2 ranks, buffers kept"
+std::string setting_of(const Case& where);
+// "latency, shm, 2 ranks, buffers kept"
+std::string title_of(const Case& where);
+// "latency-shm-2-kept": a file's name, a place in a page.
+std::string slug_of(const Case& where);
+
+// The figure of a time. `rate_scale` is how many messages' bytes a time stands for: 2 where both directions
+// count.
+double figure_of(Figure figure, std::size_t bytes, double us, double rate_scale = 1) noexcept;
+
+// "MB/s"
+std::string_view unit_of(Figure figure) noexcept;
+
+// Three or four significant digits, never an exponent: "0.213", "5.62", "18.4", "10523".
+std::string format_figure(double value);
+
+}  // namespace parley::bench::compare

@@ -1,0 +1,234 @@
+#include "bench/compare/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "bench/compare/chart.h"
+#include "bench/compare/markup.h"
+#include "bench/compare/progress.h"
+#include "bench/compare/text_table.h"
+#include "bench/sizes.h"
+
+namespace parley::bench::compare {
+namespace {
+
+constexpr std::string_view page_style = R"(
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem clamp(0.75rem, 3vw, 3rem) 4rem; max-width: 100rem; background: var(--ground);
+  color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif; }
+h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.3rem; margin: 2.6rem 0 0.2rem; }
+h3 { font-size: 1rem; margin: 0 0 0.4rem; } p { margin: 0.3rem 0; max-width: 75ch; }
+a { color: var(--openmpi); } .soft { color: var(--soft); }
+nav a { margin-right: 1rem; white-space: nowrap; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 36rem), 1fr)); gap: 1.25rem;
+  margin-top: 0.8rem; align-items: start; }
+.case { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 0.9rem; min-width: 0; }
+.case svg { display: block; width: 100%; height: auto; --ground: var(--panel); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.22rem 0.55rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th { font-weight: 600; } th:first-child, td:first-child { text-align: left; }
+td small, .soft small { color: var(--soft); }
+th.system { color: var(--own); }
+details { margin-top: 0.6rem; } summary { cursor: pointer; color: var(--soft); }
+.remarks { margin: 0.6rem 0 0; padding-left: 1.2rem; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
+pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem;
+  font-size: 12px; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; margin: 0.6rem 0; }
+dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+.matrix td { text-align: center; min-width: 3.4rem; } .matrix td:first-child { text-align: left; }
+.matrix .m0 { background: color-mix(in srgb, var(--good) 45%, var(--ground)); }
+.matrix .m1 { background: color-mix(in srgb, var(--good) 20%, var(--ground)); }
+.matrix .m3 { background: color-mix(in srgb, var(--bad) 20%, var(--ground)); }
+.matrix .m4 { background: color-mix(in srgb, var(--bad) 45%, var(--ground)); }
+.matrix .l0 { background: color-mix(in srgb, var(--openmpi) 8%, var(--ground)); }
+.matrix .l1 { background: color-mix(in srgb, var(--openmpi) 18%, var(--ground)); }
+.matrix .l2 { background: color-mix(in srgb, var(--openmpi) 30%, var(--ground)); }
+.matrix .l3 { background: color-mix(in srgb, var(--openmpi) 44%, var(--ground)); }
+.doubt { opacity: 0.55; font-style: italic; }
+)";
+
+// How a ratio to a peer looks: the interval decides, so that what may be noise has no colour.
+const char* peer_class(const Ratio& ratio) {
+  const double lo = ratio.bounds ? ratio.bounds->lo : ratio.value;
+  const double hi = ratio.bounds ? ratio.bounds->hi : ratio.value;
+  if (hi < 0.8) return "m0";
+  if (hi < 1) return "m1";
+  if (lo > 1.25) return "m4";
+  return lo > 1 ? "m3" : "m2";
+}
+
+const char* limit_class(const Ratio& ratio) {
+  if (ratio.value < 1.2) return "l0";
+  if (ratio.value < 2) return "l1";
+  return ratio.value < 4 ? "l2" : "l3";
+}
+
+bool is_doubtful(const Line& line) {
+  return line.disturbed || line.mode == Mode::mixed;
+}
+
+std::string matrix_cell(const Line* line, Against against) {
+  const std::optional<Ratio> none;
+  const std::optional<Ratio>& ratio = line == nullptr ? none : ratio_of(*line, against);
+  if (!ratio) return "<td>–</td>";
+  const bool is_peer = against == Against::best_peer;
+  const std::string hint = fmt::format("{}, {} B: {}{}", title_of(line->where), format_size(line->bytes),
+                                       format_ratio(ratio), is_peer ? " times " + *line->best_peer : "");
+  return fmt::format(R"(<td class="{}{}" title="{}">{:.2f}</td>)",
+                     is_peer ? peer_class(*ratio) : limit_class(*ratio), is_doubtful(*line) ? " doubt" : "",
+                     escape(hint), ratio->value);
+}
+
+// Ratios of all cases at a glance: a row for each, a column for each size.
+std::string matrix_of(const std::vector<CaseView>& views, const Study& study, Against against) {
+  std::set<std::size_t> sizes;
+  bool has_any = false;
+  for (const Line& line : study.lines) {
+    sizes.insert(line.bytes);
+    has_any = has_any || ratio_of(line, against);
+  }
+  if (!has_any) return {};
+  const bool is_peer = against == Against::best_peer;
+  std::string html =
+      is_peer ? "<h2>Parley's time over the best peer's</h2><p class=\"soft\">Green: faster, red: "
+                "slower, with all of the 95 % interval; none: within it. Italic: cores mixed or "
+                "disturbed.</p>"
+              : "<h2>Parley's time over the raw limit's</h2><p class=\"soft\">1 is what the machine "
+                "allows without a library; darker is further away.</p>";
+  html += R"(<div class="wide"><table class="matrix"><thead><tr><th>case</th>)";
+  for (const std::size_t bytes : sizes) html += "<th>" + format_size(bytes) + "</th>";
+  html += "</tr></thead><tbody>";
+  for (const CaseView& view : views) {
+    if (view.lines.empty()) continue;
+    html += fmt::format(R"(<tr><td><a href="#{}">{}</a></td>)", slug_of(view.where),
+                        escape(title_of(view.where)));
+    for (const std::size_t bytes : sizes) {
+      const auto line = std::find_if(view.lines.begin(), view.lines.end(),
+                                     [bytes](const Line* one) { return one->bytes == bytes; });
+      html += matrix_cell(line == view.lines.end() ? nullptr : *line, against);
+    }
+    html += "</tr>";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string figure_cell(const Line& line, const std::string& system) {
+  const Entry* const entry = line.find(system);
+  if (entry == nullptr) return "<td>–</td>";
+  if (!entry->has_figures()) return "<td>void</td>";
+  const double value =
+      figure_of(operation(line.where.op).figure, line.bytes, entry->median_us, entry->rate_scale);
+  return fmt::format("<td>{} <small>±{:.0f}%</small></td>", format_figure(value), 100 * spread_of(*entry));
+}
+
+std::string table_of(const CaseView& view) {
+  std::string html = R"(<div class="wide"><table><thead><tr><th>bytes</th>)";
+  for (const std::string& system : view.systems)
+    html += fmt::format(R"(<th class="system {}">{}</th>)", colour_class(system), escape(system));
+  html += "<th>× best peer</th><th>× raw</th><th>cores</th><th>probe</th></tr></thead><tbody>";
+  for (const Line* line : view.lines) {
+    html += "<tr><td>" + (operation(view.where.op).has_sizes ? format_size(line->bytes) : "–") + "</td>";
+    for (const std::string& system : view.systems) html += figure_cell(*line, system);
+    const std::string peer = line->best_peer.value_or("");
+    html += fmt::format("<td>{} <small>{}</small></td><td>{}</td><td>{}</td><td>{:.0f} ns</td></tr>",
+                        format_ratio(line->to_peer), escape(peer), format_ratio(line->to_limit),
+                        state_of(*line), line->probe_ns);
+  }
+  return html + "</tbody></table></div>";
+}
+
+std::string section_of(const CaseView& view) {
+  std::string html = fmt::format(R"(<section class="case" id="{}"><h3>{}</h3>)", slug_of(view.where),
+                                 escape(setting_of(view.where)));
+  html += chart_of(view);
+  for (const Against against : {Against::best_peer, Against::raw_limit}) {
+    if (const auto text = verdict_text(view.lines, against))
+      html += fmt::format(R"(<p class="soft"><small>{}</small></p>)", escape(*text));
+  }
+  const std::vector<std::string> remarks = remarks_of(view);
+  if (!remarks.empty()) {
+    html += R"(<ul class="remarks">)";
+    for (const std::string& remark : remarks) html += "<li>" + escape(remark) + "</li>";
+    html += "</ul>";
+  }
+  if (!view.lines.empty()) html += "<details><summary>Figures</summary>" + table_of(view) + "</details>";
+  return html + "</section>\n";
+}
+
+std::string sections_of(const std::vector<CaseView>& views) {
+  std::string html;
+  std::string op;
+  for (const CaseView& view : views) {
+    if (view.where.op != op) {
+      if (!op.empty()) html += "</div>\n";
+      op = view.where.op;
+      html += fmt::format(R"(<h2 id="{0}">{0}</h2><p class="soft">{1}, {2}</p><div class="charts">)", op,
+                          operation(op).what, unit_of(operation(op).figure));
+    }
+    html += section_of(view);
+  }
+  return html + (op.empty() ? "" : "</div>\n");
+}
+
+std::string facts_of(const Facts& facts) {
+  std::string html;
+  for (const auto& [name, value] : facts)
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
+  return html;
+}
+
+std::string header_of(const Study& study, const std::vector<CaseView>& views) {
+  std::string html = fmt::format(R"(<header><h1>Parley compared</h1><p class="soft">{}, {} rounds in {}</p>)",
+                                 escape(study.date), study.rounds, format_duration(study.seconds));
+  const std::vector<const Line*> lines = pointers_to(study.lines);
+  for (const Against against : {Against::best_peer, Against::raw_limit}) {
+    if (const auto text = verdict_text(lines, against)) html += "<p>" + escape(*text) + "</p>";
+  }
+  html += "<nav>";
+  std::string op;
+  for (const CaseView& view : views) {
+    if (view.where.op == op) continue;
+    op = view.where.op;
+    html += fmt::format(R"(<a href="#{0}">{0}</a> )", op);
+  }
+  return html + R"(<a href="#machine">machine</a> <a href="#commands">commands</a></nav></header>)" + "\n";
+}
+
+std::string appendix_of(const Study& study) {
+  std::string html =
+      R"(<h2 id="machine">Machine</h2><dl>)" + facts_of(study.machine) + facts_of(study.versions) + "</dl>\n";
+  html += R"(<h2 id="commands">Commands</h2><pre>)" + escape(study.command) + "</pre>";
+  html += "<details><summary>What each system was started with, once in every round</summary><pre>";
+  for (const std::string& child : study.children) html += escape(child) + "\n";
+  html += "</pre></details>\n";
+  html +=
+      "<h2>How to read this</h2><p>All systems ran in turns, another one first in each round. A curve is the "
+      "median over the rounds, its band reaches from the best to the worst round. Ratios are of times, "
+      "paired "
+      "round by round; intervals hold 95 % (bootstrap of the median). “near” and “far” tell how long a flag "
+      "took between the two cores when the line was measured; only rounds of one kind are paired. With more "
+      "ranks than cores (“shared”) nobody can tell. “raw” is the fastest loop without a library in the same "
+      "processes.</p>\n";
+  return html;
+}
+
+}  // namespace
+
+std::string page_of(const Study& study) {
+  const std::vector<CaseView> views = views_of(study);
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>"
+      "<title>Parley compared</title>\n";
+  html += fmt::format("<style>{}{}{}</style></head>\n<body>", colour_style(), chart_style(), page_style);
+  html += header_of(study, views);
+  html += matrix_of(views, study, Against::best_peer);
+  html += matrix_of(views, study, Against::raw_limit);
+  html += sections_of(views);
+  return html + appendix_of(study) + "</body></html>\n";
+}
+
+}  // namespace parley::bench::compare

@@ -1,0 +1,70 @@
+#include "bench/compare/sample.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+
+#include "bench/row.h"
+
+namespace parley::bench::compare {
+namespace {
+
+std::optional<double> number(const nlohmann::json& row, const char* field) {
+  const auto found = row.find(field);
+  if (found == row.end() || found->is_null()) return std::nullopt;
+  return found->get<double>();
+}
+
+// What limits the row, as a time.
+std::optional<double> limit_us_of(const nlohmann::json& row, std::size_t bytes, double rate_scale) {
+  if (const auto us = number(row, "limit_us")) return us;
+  const auto mb_per_s = number(row, "limit_mb_per_s");
+  if (!mb_per_s) return std::nullopt;
+  return rate_scale * static_cast<double>(bytes) / *mb_per_s;
+}
+
+std::string system_of(const std::string& written, const std::string& contender) {
+  return written == "parley" ? contender : written;
+}
+
+Sample sample_of(const nlohmann::json& row, const Origin& origin) {
+  if (row.at("schema") != schema) throw std::runtime_error("its schema is not " + std::string(schema));
+  if (row.at("op") != origin.where.op) throw std::runtime_error("it is of another operation");
+  Sample sample;
+  sample.where = origin.where;
+  sample.round = origin.round;
+  sample.memcpy_gb_per_s = origin.memcpy_gb_per_s;
+  sample.bytes = row.at("bytes").get<std::size_t>();
+  sample.system = system_of(row.at("system").get<std::string>(), origin.contender);
+  sample.us = row.at("median_us").get<double>();
+  if (!(sample.us > 0)) throw std::runtime_error("its median_us is not positive");
+  sample.p99_us = number(row, "p99_us");
+  if (const auto mb_per_s = number(row, "mb_per_s"); mb_per_s && sample.bytes > 0)
+    sample.rate_scale = *mb_per_s * sample.us / static_cast<double>(sample.bytes);
+  sample.probe_ns = number(row, "probe_ns").value_or(0);
+  sample.limit_us = limit_us_of(row, sample.bytes, sample.rate_scale);
+  sample.core_share = number(row, "core_share");
+  if (const auto reason = row.find("void"); reason != row.end() && reason->is_string())
+    sample.void_reason = reason->get<std::string>();
+  return sample;
+}
+
+}  // namespace
+
+std::vector<Sample> read_rows(const std::string& text, const Origin& origin) {
+  std::vector<Sample> samples;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    try {
+      Sample sample = sample_of(nlohmann::json::parse(line), origin);
+      if (!std::string_view(sample.system).starts_with("raw")) samples.push_back(std::move(sample));
+    } catch (const std::exception& error) {
+      throw std::runtime_error("a row cannot be used (" + std::string(error.what()) + "): " + line);
+    }
+  }
+  return samples;
+}
+
+}  // namespace parley::bench::compare

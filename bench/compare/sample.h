@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/compare/operation.h"
+
+namespace parley::bench::compare {
+
+// What one launch of a contender says about one system and one size.
+struct Sample {
+  Case where;
+  std::size_t bytes = 0;
+  std::string system;
+  int round = 0;
+  double us = 0;  // the median over the launch's own rounds, per message or call
+  std::optional<double> p99_us;
+  double rate_scale = 1;  // see figure_of()
+  double probe_ns = 0;    // 0: not told
+  std::optional<double> limit_us;
+  std::optional<double> core_share;
+  double memcpy_gb_per_s = 0;              // just before the launch; 0: not known
+  std::optional<std::string> void_reason;  // nothing in it can be used
+};
+
+// Where rows come from.
+struct Origin {
+  Case where;
+  int round = 0;
+  std::string contender;
+  double memcpy_gb_per_s = 0;
+};
+
+// Reads rows of the schema parley-bench/1, one JSON object a line. The library's own row takes the
+// contender's name, so that two builds of parley-bench can be compared; "raw" rows are left out, for the
+// library's rows tell the limit. Throws std::runtime_error, in words, for a line that is no such row.
+std::vector<Sample> read_rows(const std::string& text, const Origin& origin);
+
+}  // namespace parley::bench::compare
