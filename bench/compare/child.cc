@@ -206,6 +206,7 @@ SignalWatch::SignalWatch() {
 
 SignalWatch::~SignalWatch() {
   for (const int signal : ending_signals) ::signal(signal, SIG_DFL);
+  signal_seen.store(0, std::memory_order_relaxed);
 }
 
 int SignalWatch::seen() noexcept {

@@ -38,7 +38,7 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  // The first one that came; 0: none.
+  // The first one that came; 0: none, or no watch.
   static int seen() noexcept;
 };
 

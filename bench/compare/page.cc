@@ -38,7 +38,7 @@ pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line);
   font-size: 12px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; margin: 0.6rem 0; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-.matrix td { text-align: center; min-width: 3.4rem; } .matrix td:first-child { text-align: left; }
+.matrix th, .matrix td { padding: 0.2rem 0.35rem; text-align: center; } .matrix :first-child { text-align: left; }
 .matrix .m0 { background: color-mix(in srgb, var(--good) 45%, var(--ground)); }
 .matrix .m1 { background: color-mix(in srgb, var(--good) 20%, var(--ground)); }
 .matrix .m3 { background: color-mix(in srgb, var(--bad) 20%, var(--ground)); }
@@ -97,7 +97,7 @@ std::string matrix_of(const std::vector<CaseView>& views, const Study& study, Ag
                 "slower, with all of the 95 % interval; none: within it. Italic: cores mixed or "
                 "disturbed.</p>"
               : "<h2>Parley's time over the raw limit's</h2><p class=\"soft\">1 is what the machine "
-                "allows without a library; darker is further away.</p>";
+                "allows without a library; a stronger colour is further away.</p>";
   html += R"(<div class="wide"><table class="matrix"><thead><tr><th>case</th>)";
   for (const std::size_t bytes : sizes) html += "<th>" + format_size(bytes) + "</th>";
   html += "</tr></thead><tbody>";

@@ -136,7 +136,9 @@ std::optional<std::string> verdict_text(const std::vector<const Line*>& lines, A
   if (is_peer) text += fmt::format(", faster in {}, slower in {}", verdict.faster, verdict.slower);
   text +=
       fmt::format("; most: {:.2f}{} at {} B", ratio.value, interval_text(ratio), format_size(worst.bytes));
-  if (is_peer) text += ", " + *worst.best_peer;
+  // Of several cases the place has to be named.
+  if (lines.front()->where != lines.back()->where) text += " of " + title_of(worst.where);
+  if (is_peer) text += " (" + *worst.best_peer + ")";
   return text;
 }
 
