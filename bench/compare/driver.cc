@@ -24,7 +24,7 @@ constexpr int exit_unsupported = 2;
 constexpr int most_failures = 2;
 // A launch that takes five times what was planned, and then some, hangs.
 constexpr double deadline_factor = 5;
-constexpr double deadline_seconds = 20;
+constexpr double deadline_seconds = 30;
 
 // A folder that goes away at the end.
 class TemporaryFolder {
