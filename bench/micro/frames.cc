@@ -81,15 +81,17 @@ void tcp_packets(benchmark::State& state) {
   Counter sink(payload_bytes);
   Source source;
   transport::PacketHeader header{.kind = transport::PacketKind::eager};
-  header.payload_bytes = payload_bytes;
+  header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
 
   for (auto _ : state) {
-    for (int i = 0; i < batch; ++i) sender.post(header, {payload.data(), payload.size()}, nullptr, false);
-    sender.write_out();
+    bool is_written = true;
+    for (int i = 0; i < batch; ++i)
+      is_written &= sender.post(header, {payload.data(), payload.size()}, nullptr, false).ok();
+    if (!is_written || !sender.write_out().ok()) return state.SkipWithError("the packets do not leave");
     sink.packets = 0;
     const bench::Stopwatch watch;
     for (std::size_t events = 0; sink.packets < batch;)
-      if (receiver.receive(source, sink, events).is_error())
+      if (receiver.receive(source, sink, events).scope() == base::Scope::peer)
         return state.SkipWithError("the stream is broken");
     state.SetIterationTime(watch.elapsed_us() / 1e6);
   }
