@@ -2,6 +2,8 @@
 // it; after ceil(log2(size)) rounds each has heard of all (Hensgen, Finkel, Manber 1988).
 #include <parley/process_group.h>
 
+#include <cstdint>
+
 #include "api/checks.h"
 #include "api/operation.h"
 #include "api/posting.h"
@@ -11,16 +13,17 @@ namespace parley {
 void ProcessGroup::barrier(const BarrierOptions& options) {
   detail::GroupState& group = detail::require_member(state_, "barrier");
   transport::Engine& engine = *group.world->engine;
+  const std::uint32_t context = group.all_contexts.collectives;
   const int size = group.size;
   const auto timeout = options.timeout.value_or(group.world->timeout);
   for (int distance = 1; distance < size; distance *= 2) {
     const int above = group.process_of((group.rank + distance) % size);
     const int below = group.process_of((group.rank - distance + size) % size);
-    const detail::FailedOperation heard{"barrier", group.barrier_context, below};
-    const detail::FailedOperation told{"barrier", group.barrier_context, above};
+    const detail::FailedOperation heard{"barrier", context, below};
+    const detail::FailedOperation told{"barrier", context, above};
 
     transport::ReceiveSpec receive;
-    receive.pattern = {group.barrier_context, static_cast<std::uint32_t>(below), distance};
+    receive.pattern = {context, static_cast<std::uint32_t>(below), distance};
     receive.timeout = timeout;
     receive.gives_up = detail::gives_up(options.timeout);
     const transport::Posted received = engine.receive(receive, false);
@@ -29,7 +32,7 @@ void ProcessGroup::barrier(const BarrierOptions& options) {
 
     transport::SendSpec send;
     send.destination = static_cast<std::uint32_t>(above);
-    send.context = group.barrier_context;
+    send.context = context;
     send.tag = distance;
     send.timeout = timeout;
     send.gives_up = receive.gives_up;

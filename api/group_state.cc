@@ -3,6 +3,7 @@
 #include <parley/error.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "api/checks.h"
 #include "transport/base/log.h"
@@ -24,6 +25,12 @@ std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::v
   return state;
 }
 
+// What errors call them.
+void name_contexts(wireup::World& world, const wireup::GroupContexts& contexts, const std::string& group) {
+  world.group_books.name(contexts.object_lists, "the object lists of " + group);
+  world.group_books.name(contexts.collectives, "the collectives of " + group);
+}
+
 }  // namespace
 
 std::shared_ptr<GroupState> GroupState::of_world(std::shared_ptr<wireup::World> world) {
@@ -31,6 +38,7 @@ std::shared_ptr<GroupState> GroupState::of_world(std::shared_ptr<wireup::World> 
   state->rank = world->rank;
   state->size = world->size;
   state->name = "world";
+  name_contexts(*world, state->all_contexts, "the world");
   state->world = std::move(world);
   return state;
 }
@@ -38,8 +46,8 @@ std::shared_ptr<GroupState> GroupState::of_world(std::shared_ptr<wireup::World> 
 std::shared_ptr<GroupState> GroupState::open(std::shared_ptr<wireup::World> world, std::uint32_t number,
                                              std::vector<int> members, std::string name) {
   auto state = of_some(std::move(world), std::move(members), std::move(name));
-  state->context = wireup::context_of_group(number);
-  state->barrier_context = wireup::barrier_context_of_group(number);
+  state->all_contexts = wireup::contexts_of_group(number);
+  state->context = state->all_contexts.messages;
   state->contexts = std::make_shared<const OpenContexts>(*state->world, *state);
   return state;
 }
@@ -49,28 +57,45 @@ std::shared_ptr<GroupState> GroupState::of_others(std::shared_ptr<wireup::World>
   return of_some(std::move(world), std::move(members), std::move(name));
 }
 
+std::shared_ptr<GroupState> GroupState::within(std::uint32_t other_context) const {
+  auto state = std::make_shared<GroupState>();
+  state->world = world;
+  state->all_contexts = all_contexts;
+  state->context = other_context;
+  state->rank = rank;
+  state->size = size;
+  state->members = members;
+  state->ranks = ranks;
+  state->name = name;
+  state->contexts = contexts;
+  return state;
+}
+
 OpenContexts::OpenContexts(wireup::World& world, const GroupState& group)
-    : world_(world), context_(group.context), barrier_context_(group.barrier_context) {
+    : world_(world), contexts_(group.all_contexts.all()) {
   const std::vector<std::uint32_t> processes(group.members.begin(), group.members.end());
   const std::string text = text_of(group);
-  for (const std::uint32_t of : {context_, barrier_context_}) world.group_books.name(of, text);
+  world.group_books.name(group.all_contexts.messages, text);
+  name_contexts(world, group.all_contexts, text);
   const bool are_open = world.engine->locked([&](transport::Messenger& messenger) {
-    if (!messenger.open_context(context_, processes)) return false;
-    if (messenger.open_context(barrier_context_, processes)) return true;
-    messenger.close_context(context_);
-    return false;
+    for (std::size_t opened = 0; opened < contexts_.size(); ++opened) {
+      if (messenger.open_context(contexts_[opened], processes)) continue;
+      while (opened > 0) messenger.close_context(contexts_[--opened]);
+      return false;
+    }
+    return true;
   });
   if (are_open) return;
-  for (const std::uint32_t of : {context_, barrier_context_}) world.group_books.forget(of);
+  for (const std::uint32_t context : contexts_) world.group_books.forget(context);
   throw ResourceError("new_group: out of memory for a group");
 }
 
 OpenContexts::~OpenContexts() {
   if (world_.engine->in_forked_child()) return;
   try {
-    for (const std::uint32_t of : {context_, barrier_context_}) {
-      world_.group_books.forget(of);
-      world_.engine->close_context(of);
+    for (const std::uint32_t context : contexts_) {
+      world_.group_books.forget(context);
+      world_.engine->close_context(context);
     }
   } catch (const std::exception& error) {
     PARLEY_LOG(error, "p2p", "while leaving a group: ", error.what());

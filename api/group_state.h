@@ -2,6 +2,7 @@
 
 #include <parley/process_group.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -26,8 +27,7 @@ class OpenContexts {
 
  private:
   wireup::World& world_;
-  const std::uint32_t context_;
-  const std::uint32_t barrier_context_;
+  const std::array<std::uint32_t, wireup::contexts_per_group> contexts_;
 };
 
 // What the handles of one group share. Its pending operations hold it, too: with the last of them this
@@ -42,6 +42,9 @@ struct GroupState {
   // ... or it is not.
   static std::shared_ptr<GroupState> of_others(std::shared_ptr<wireup::World> world, std::vector<int> members,
                                                std::string name);
+
+  // The same ranks, whose messages go in another context of the group: for what the library itself sends.
+  [[nodiscard]] std::shared_ptr<GroupState> within(std::uint32_t other_context) const;
 
   GroupState() = default;
   GroupState(const GroupState&) = delete;
@@ -61,8 +64,8 @@ struct GroupState {
   }
 
   std::shared_ptr<wireup::World> world;
-  std::uint32_t context = wireup::world_context;
-  std::uint32_t barrier_context = wireup::world_barrier_context;
+  wireup::GroupContexts all_contexts;             // of the group
+  std::uint32_t context = all_contexts.messages;  // of what is sent by this handle
   int rank = -1;
   int size = 0;
   std::vector<int> members;  // processes by rank; not of the world
@@ -70,6 +73,7 @@ struct GroupState {
   std::string name;
   std::shared_ptr<const OpenContexts> contexts;  // null: the world's, or not a member; goes before the world
   std::atomic<std::uint64_t> splits{0};          // calls of split() so far
+  std::atomic<std::uint64_t> object_collectives{0};  // likewise, of the group operations on objects
 };
 
 struct GroupAccess {
@@ -78,6 +82,7 @@ struct GroupAccess {
     group.state_ = std::move(state);
     return group;
   }
+  static const std::shared_ptr<GroupState>& state(const ProcessGroup& group) noexcept { return group.state_; }
 };
 
 }  // namespace parley::detail

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 
@@ -43,7 +44,9 @@ FailedOperation describe_send(const GroupState& group, const Tensor& tensor, int
                               std::int64_t tag);
 FailedOperation describe_receive(const GroupState& group, const Tensor& tensor, int source, std::int64_t tag);
 
-// Throws the error of an operation that failed at once.
+// The error of an operation that failed at once. REQUIRES: not the engine's lock.
+std::exception_ptr failure_of(const GroupState& group, const FailedOperation& operation, base::Status status);
+// Throws it.
 [[noreturn]] void throw_failure(const GroupState& group, const FailedOperation& operation,
                                 base::Status status);
 

@@ -72,10 +72,15 @@ transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t 
   return {group.context, process, tag};
 }
 
-void throw_failure(const GroupState& group, const FailedOperation& operation, base::Status status) {
+std::exception_ptr failure_of(const GroupState& group, const FailedOperation& operation,
+                              base::Status status) {
   const FailureFacts facts = group.world->engine->locked(
       [&](Messenger& messenger) { return facts_of(operation, status, messenger); });
-  std::rethrow_exception(to_exception(*group.world, facts));
+  return to_exception(*group.world, facts);
+}
+
+void throw_failure(const GroupState& group, const FailedOperation& operation, base::Status status) {
+  std::rethrow_exception(failure_of(group, operation, status));
 }
 
 }  // namespace detail
@@ -183,7 +188,9 @@ Tensor ProcessGroup::shared_tensor(const Shape& shape, DType dtype) {
 
 void ProcessGroup::acknowledge_failures() {
   const GroupState& group = require_member(state_, "acknowledge_failures");
-  group.world->engine->locked([&](Messenger& messenger) { messenger.acknowledge_failures(group.context); });
+  group.world->engine->locked([&](Messenger& messenger) {
+    for (const std::uint32_t context : group.all_contexts.all()) messenger.acknowledge_failures(context);
+  });
 }
 
 std::size_t ProcessGroup::progress() {
@@ -196,8 +203,8 @@ int ProcessGroup::fd() const {
 
 void ProcessGroup::abort(std::string_view reason) {
   GroupState& group = require_member(state_, "abort");
-  group.world->engine->abort_context(group.context, reason);
-  group.world->engine->abort_context(group.barrier_context, reason);
+  for (const std::uint32_t context : group.all_contexts.all())
+    group.world->engine->abort_context(context, reason);
 }
 
 std::string ProcessGroup::describe() const {

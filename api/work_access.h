@@ -2,7 +2,9 @@
 
 #include <parley/work.h>
 
+#include <exception>
 #include <memory>
+#include <utility>
 
 #include "api/operation.h"
 
@@ -14,10 +16,12 @@ struct WorkAccess {
   static void begin(Work& work, Operation* operation) noexcept { work.operation_.reset(operation); }
   // nullptr once collected.
   static Operation* operation(Work& work) noexcept { return work.operation_.get(); }
+  static bool is_pending(const Work& work) noexcept { return work.operation_ != nullptr; }
   static bool has_failed(const Work& work) noexcept { return work.error_ != nullptr; }
   // The outcome of the Work's operation, which is then gone.
   static void settle(Work& work, const Outcome& outcome);
   static void set_status(Work& work, const RecvStatus& status) noexcept { work.status_ = status; }
+  static void set_error(Work& work, std::exception_ptr error) noexcept { work.error_ = std::move(error); }
   // Of an operation whose status was set, and which release() has let go.
   static void drop_taken(Work& work) noexcept { delete work.operation_.release(); }
 };

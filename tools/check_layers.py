@@ -16,13 +16,13 @@ LAYERS = {
     "transport/engine": 3,
     "api/wireup": 4,
     "api/nccl": 5, "api/collective": 5,
-    "api": 6, "api/launch": 6, "api/asio": 6,
+    "api": 6, "api/launch": 6, "api/asio": 6, "api/objects": 6,
     "tools": 7, "bench": 7, "tests": 7, "api/examples": 7,
 }
 SIDEWAYS = {
     ("transport/socket", "transport/base"), ("transport/cuda", "transport/base"),
     ("transport/protocol", "transport/match"),
-    ("api/launch", "api"), ("api/asio", "api"),
+    ("api/launch", "api"), ("api/asio", "api"), ("api/objects", "api"),
     ("tests", "bench"), ("tests", "tools"),
 }
 
@@ -31,13 +31,14 @@ ONLY = {
     "transport/match": ({"transport/base", "transport/interface"}, "the matcher is a pure data structure"),
     "api/schedule": ({"transport/base"}, "a schedule is a pure function"),
     "api/asio": ({"api", "tensor", "rendezvous", "transport/base"}, "an adapter uses what a user can"),
-    "api/examples": ({"api", "tensor", "rendezvous", "transport/base"}, "an example includes what a user can"),
+    "api/objects": ({"api", "tensor", "rendezvous", "transport/base"}, "an adapter uses what a user can"),
+    "api/examples": ({"api", "api/objects", "tensor", "rendezvous", "transport/base"}, "an example includes what a user can"),
 }
 CONCRETE = {"transport/inproc", "transport/tcp", "transport/fault", "transport/shm", "transport/cuda_ipc"}
 
 # Headers of other projects, by the first part of the path, and who may include them; a public header only in the
 # folders that are there to join Parley with such a project, and are included by nothing else.
-ADAPTERS = {"api/asio"}
+ADAPTERS = {"api/asio", "api/objects"}
 ASIO = {"api/asio", "transport/socket", "transport/tcp", "rendezvous", "tests", "bench", "tools"}
 CUDA = {"transport/cuda", "transport/cuda_ipc", "tensor", "api/nccl", "tests", "bench"}
 PROGRAMS = {"tools", "bench", "api/examples"}
@@ -46,7 +47,7 @@ FOREIGN = {
     "openssl": {"transport/socket", "tests"},
     "cuda.h": CUDA, "cuda_runtime.h": CUDA, "cuda_runtime_api.h": CUDA,
     "nccl.h": {"api/nccl", "tests", "bench"},
-    "nlohmann": {"api", "bench", "tests", "tools"},
+    "nlohmann": {"api/objects", "bench", "tests", "tools"},
     "CLI": PROGRAMS, "fmt": PROGRAMS,
     "gtest": {"tests"}, "gmock": {"tests"},
     "benchmark": {"bench"},

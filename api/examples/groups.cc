@@ -3,9 +3,11 @@
 //   world:   0   1  [2]  3  [4]  5  [6]  7  [8]  9  [10]
 //   group:           0       1       2       3       4
 //
-// Group rank 0 (2 in the world) sends a tensor to group rank 4 (10 in the world). Then the world splits in
-// two halves, and each passes its ranks around a ring; what is sent in one group matches in no other.
+// Group rank 0 (2 in the world) sends a tensor and a list of objects to group rank 4 (10 in the world). Then
+// the world splits in two halves, and each passes its ranks around a ring; what is sent in one group matches
+// in no other.
 
+#include <parley/objects.h>
 #include <parley/parley.h>
 
 #include <CLI/CLI.hpp>
@@ -29,8 +31,9 @@ void send_to_the_last(parley::ProcessGroup& world) {
   const int last = group.size() - 1;
   if (group.rank() == 0) {
     group.send(parley::Tensor::arange(3), last);
-    std::printf("[Rank %d] is %d in the group: sent a tensor to %d, which is %d in the world\n", world.rank(),
-                group.rank(), last, group.global_rank(last));
+    send_object_list(group, std::vector<parley::Object>{"hello", 123, {1, 2, 3}}, last);
+    std::printf("[Rank %d] is %d in the group: sent a tensor and a list to %d, which is %d in the world\n",
+                world.rank(), group.rank(), last, group.global_rank(last));
   }
   if (group.rank() == last) {
     std::vector<float> tensor(3);
@@ -38,6 +41,10 @@ void send_to_the_last(parley::ProcessGroup& world) {
     std::printf("[Rank %d] is %d in the group: received %.0f %.0f %.0f from %d, which is %d in the world\n",
                 world.rank(), group.rank(), tensor[0], tensor[1], tensor[2], source,
                 group.global_rank(source));
+    std::vector<parley::Object> objects;
+    const int sender = recv_object_list(group, objects, parley::any_source);
+    std::printf("[Rank %d] is %d in the group: received %s from %d\n", world.rank(), group.rank(),
+                parley::Object(objects).dump().c_str(), sender);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <parley/store.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -28,20 +29,27 @@ namespace parley::wireup {
 
 class Lookout;
 
-// Contexts of the world's messages. User messages and internal ones never match each other.
+// Contexts of the world's messages. What is sent in one never matches a receive in another.
 inline constexpr std::uint32_t world_context = 1;
-inline constexpr std::uint32_t world_barrier_context = 2;
-// Group n, from 1, has the next pair, and so on.
-constexpr std::uint32_t context_of_group(std::uint32_t number) noexcept {
-  return world_context + 2 * number;
+inline constexpr std::uint32_t contexts_per_group = 3;
+// Group n, from 1, has the next three, and so on; group 0 is the world.
+struct GroupContexts {
+  std::uint32_t messages = world_context;  // of tensors
+  std::uint32_t object_lists = world_context + 1;
+  std::uint32_t collectives = world_context + 2;
+
+  [[nodiscard]] std::array<std::uint32_t, contexts_per_group> all() const noexcept {
+    return {messages, object_lists, collectives};
+  }
+};
+constexpr GroupContexts contexts_of_group(std::uint32_t number) noexcept {
+  const std::uint32_t first = world_context + contexts_per_group * number;
+  return {first, first + 1, first + 2};
 }
-constexpr std::uint32_t barrier_context_of_group(std::uint32_t number) noexcept {
-  return world_barrier_context + 2 * number;
+constexpr bool is_collective_context(std::uint32_t context) noexcept {
+  return context % contexts_per_group == GroupContexts().collectives % contexts_per_group;
 }
-constexpr bool is_barrier_context(std::uint32_t context) noexcept {
-  return context % 2 == 0;
-}
-inline constexpr std::int64_t most_groups = (std::int64_t{1} << 31) - 2;
+inline constexpr std::int64_t most_groups = (std::int64_t{1} << 30) - 1;
 
 // Everything one rank has of its world: its engine, linked to the other ranks, and how to name them.
 // Thread-safety: immutable but for the engine and the books of groups, which are safe.

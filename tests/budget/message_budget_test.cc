@@ -186,6 +186,59 @@ TEST(Budget, AWindowOfSendsLeavesInFewSystemCalls) {
   EXPECT_EQ(code, 0);
 }
 
+// What goes to one rank leaves in one system call, and what came is there for the next to be posted.
+TEST(Budget, ABatchLeavesInOneSystemCall) {
+  constexpr std::size_t batch = 64;
+  constexpr int batches = 500;
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        std::array<std::int64_t, batch> out{}, in{};
+        const int other = 1 - rank;
+        std::vector<P2POp> ops;
+        for (std::size_t i = 0; i < batch; ++i) {
+          ops.push_back({P2POp::isend, std::span(&out[i], 1), other});
+          ops.push_back({P2POp::irecv, std::span(&in[i], 1), other});
+        }
+        const auto exchange = [&] {
+          std::vector<Work> works = world.batch_isend_irecv(ops);
+          wait_all(works);
+        };
+        for (int i = 0; i < 100; ++i) exchange();
+        const CountedCalls before = CountedCalls::now();
+        for (int i = 0; i < batches; ++i) exchange();
+        // Beside each batch a packet of credit may leave.
+        expect_at_most(CountedCalls::now().since(before).sends, 2 * batches, "system calls that send");
+      },
+      patient);
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Budget, PersistentRequestsAllocateNothing) {
+  constexpr std::size_t count = 8;
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        std::array<std::int64_t, count> out{}, in{};
+        const int other = 1 - rank;
+        come_early(world, Tensor::bytes(out.data(), sizeof out[0]), other, 2 * count);
+        std::vector<PersistentRequest> requests;
+        for (std::size_t i = 0; i < count; ++i) {
+          requests.push_back(world.send_init(std::span(&out[i], 1), other));
+          requests.push_back(world.recv_init(std::span(&in[i], 1), other));
+        }
+        const CountedCalls cost = cost_of([&] {
+          start_all(requests);
+          wait_all(requests);
+        });
+        expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
+      },
+      patient);
+  EXPECT_EQ(code, 0);
+}
+
 TEST(Budget, SizesOfWhatEveryMessageTouches) {
   static_assert(sizeof(transport::PacketHeader) == 32);
   static_assert(sizeof(base::Status) == 8);

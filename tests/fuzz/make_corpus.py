@@ -175,9 +175,24 @@ def shm_ring():
     yield "counts_overwritten", b"\0" + write + bytes([0, 0, 0, 16]) + b"\xff" * 16 + write * 5
 
 
+def object_texts():
+    def listed(*texts, sizes=None, tail=b""):
+        sizes = [len(text) for text in texts] if sizes is None else sizes
+        return struct.pack(f"<{1 + len(sizes)}Q", len(sizes), *sizes) + b"".join(texts) + tail
+
+    yield "empty", listed()
+    yield "every_kind", listed(b'"hello"', b"123", b"[1, 2, 3]", b"null", b"true", b'{"a": {"b": -1.5e3}}', b'"\\u00e4"')
+    yield "no_json", listed(b"[1, 2", b"{]", b"", b'"\xff"', b"1 2", b"nul")
+    yield "deep", listed(b"[" * 64 + b"]" * 64, b"[" * 65, b'{"a":' * 30 + b"1" + b"}" * 30)
+    yield "brackets_in_texts", listed(b'["[[[", "\\"]]]"]')
+    yield "too_large", listed(b"ab", sizes=[3])
+    yield "too_many", struct.pack("<Q", 1 << 61) + bytes(16)
+    yield "tail", listed(b"1", tail=b"2")
+
+
 def main():
     for target in (frame_stream, store_requests, store_replies, environment, handshake_listener, handshake_dialler,
-                   shm_ring):
+                   object_texts, shm_ring):
         folder = CORPUS / target.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in target():

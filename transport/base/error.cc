@@ -16,6 +16,7 @@ PeerLeftError::~PeerLeftError() = default;
 LinkLostError::~LinkLostError() = default;
 TruncationError::~TruncationError() = default;
 MismatchError::~MismatchError() = default;
+ObjectError::~ObjectError() = default;
 DeadlockError::~DeadlockError() = default;
 CancelledError::~CancelledError() = default;
 AbortedError::~AbortedError() = default;

@@ -1,12 +1,14 @@
 #pragma once
 
 // All of Parley's point-to-point API. Each header may be included alone.
+#include <parley/batch.h>
 #include <parley/dtype.h>
 #include <parley/error.h>
 #include <parley/init.h>
 #include <parley/launch.h>
 #include <parley/log.h>
 #include <parley/message.h>
+#include <parley/persistent.h>
 #include <parley/process_group.h>
 #include <parley/store.h>
 #include <parley/tensor.h>

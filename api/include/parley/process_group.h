@@ -15,8 +15,12 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace parley {
+
+struct P2POp;
+class PersistentRequest;
 
 namespace detail {
 struct GroupState;
@@ -89,6 +93,16 @@ class PARLEY_API ProcessGroup {
   // Non-blocking; the operation goes on while the caller computes.
   Work isend(const Tensor& tensor, int destination, const SendOptions& options = {});
   Work irecv(const Tensor& tensor, int source, const RecvOptions& options = {});
+
+  // Several at once: receives are posted before sends, and what goes to one rank leaves together. The Works
+  // are in the order of `ops`; one that fails at once says so when it is waited for. Nothing was started when
+  // this throws UsageError: for an empty batch, or naming the operation that is wrong. See <parley/batch.h>.
+  std::vector<Work> batch_isend_irecv(std::span<const P2POp> ops);
+  std::vector<Work> batch_isend_irecv(std::initializer_list<P2POp> ops);
+
+  // Prepared once, to be started many times: <parley/persistent.h>.
+  PersistentRequest send_init(const Tensor& tensor, int destination, const SendOptions& options = {});
+  PersistentRequest recv_init(const Tensor& tensor, int source, const RecvOptions& options = {});
 
   // One value. (Spans, vectors and arrays convert to a Tensor.)
   template <typename T>

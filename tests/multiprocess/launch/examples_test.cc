@@ -48,15 +48,22 @@ TEST_P(Example, RunsUnderParleyRun) {
   expect_output(command);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Programs, Example,
-    ::testing::Combine(::testing::Values("chain", "ping_pong", "blocking", "nonblocking"),
-                       ::testing::Values(4, 8)),
-    [](const auto& of) { return std::get<0>(of.param) + "_" + std::to_string(std::get<1>(of.param)); });
+INSTANTIATE_TEST_SUITE_P(Programs, Example,
+                         ::testing::Combine(::testing::Values("chain", "ping_pong", "blocking", "nonblocking",
+                                                              "ring_allreduce", "pipeline"),
+                                            ::testing::Values(4, 8)),
+                         [](const auto& of) {
+                           return std::get<0>(of.param) + "_" + std::to_string(std::get<1>(of.param));
+                         });
 
 // As in the picture at its head.
 INSTANTIATE_TEST_SUITE_P(Groups, Example, ::testing::Values(std::tuple<std::string, int>("groups", 11)),
                          [](const auto&) { return std::string("groups_11"); });
+
+// As torch.distributed prints it with two ranks.
+INSTANTIATE_TEST_SUITE_P(Ring, Example,
+                         ::testing::Combine(::testing::Values("batch_ring"), ::testing::Values(2, 5)),
+                         [](const auto& of) { return "of_" + std::to_string(std::get<1>(of.param)); });
 
 TEST(ChainExample, PrintsInTheOrderOfTheChain) {
   Command command({programs_folder + "/chain"});  // four ranks, unless told otherwise

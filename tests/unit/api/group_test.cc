@@ -10,26 +10,14 @@
 #include <thread>
 #include <vector>
 
+#include "tests/unit/api/error_text.h"
+
 namespace parley {
 namespace {
 
+using testing::error_text;
 using ::testing::HasSubstr;
 using testing::run_world;
-
-// What an action throws as `Error`, or a failure.
-template <typename Error, typename Action>
-std::string text_of(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << "another error: " << error.what();
-    return {};
-  }
-  ADD_FAILURE() << "no error";
-  return {};
-}
 
 TEST(Group, RanksConvertBetweenTheGroupAndTheWorld) {
   run_world(11, [](ProcessGroup& world) {
@@ -41,8 +29,8 @@ TEST(Group, RanksConvertBetweenTheGroupAndTheWorld) {
     const bool is_even = world.rank() != 0 && world.rank() % 2 == 0;
     EXPECT_EQ(evens.is_member(), is_even);
     EXPECT_EQ(evens.rank(), is_even ? world.rank() / 2 - 1 : -1);
-    EXPECT_THAT(text_of<UsageError>([&] { (void)evens.global_rank(5); }), HasSubstr("0 to 4"));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)evens.group_rank(3); }),
+    EXPECT_THAT(error_text<UsageError>([&] { (void)evens.global_rank(5); }), HasSubstr("0 to 4"));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)evens.group_rank(3); }),
                 HasSubstr("rank 3 of the world is not in group \"evens\" {2, 4, 6, 8, 10}"));
     EXPECT_EQ(world.global_rank(7), 7);
     EXPECT_EQ(world.group_rank(7), 7);
@@ -136,14 +124,15 @@ TEST(Group, SplitsByColorAndOrdersByKey) {
 TEST(Group, SaysWhatIsWrongWithAList) {
   run_world(2, [](ProcessGroup& world) {
     const auto text = [&](std::initializer_list<int> ranks) {
-      return text_of<UsageError>([&] { (void)world.new_group(ranks); });
+      return error_text<UsageError>([&] { (void)world.new_group(ranks); });
     };
     EXPECT_THAT(text({}), HasSubstr("empty"));
     EXPECT_THAT(text({0, 2}), HasSubstr("rank 2 is out of range: valid ranks are 0 to 1"));
     EXPECT_THAT(text({-1}), HasSubstr("rank -1 is out of range"));
     EXPECT_THAT(text({1, 0, 1}), HasSubstr("the list {1, 0, 1} has rank 1 more than once"));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)world.dup({.name = "two\nlines"}); }), HasSubstr("one line"));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)ProcessGroup().new_group({0}); }), HasSubstr("empty"));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)world.dup({.name = "two\nlines"}); }),
+                HasSubstr("one line"));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)ProcessGroup().new_group({0}); }), HasSubstr("empty"));
   });
 }
 
@@ -151,22 +140,22 @@ TEST(Group, WhoIsNoMemberIsToldSo) {
   run_world(3, [](ProcessGroup& world) {
     ProcessGroup group = world.new_group({0, 2}, {.name = "ends"});
     if (group.is_member()) {
-      EXPECT_THAT(text_of<UsageError>([&] { group.send(1, 2); }), HasSubstr("valid ranks are 0 to 1"));
+      EXPECT_THAT(error_text<UsageError>([&] { group.send(1, 2); }), HasSubstr("valid ranks are 0 to 1"));
       return;
     }
     int value = 0;
     const std::string why = "rank 1 of the world is not in group \"ends\" {0, 2}";
-    EXPECT_THAT(text_of<UsageError>([&] { group.send(value, 0); }), HasSubstr("send: " + why));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)group.recv<int>(0); }), HasSubstr("recv: " + why));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)group.isend(value, 0); }), HasSubstr("isend: " + why));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)group.irecv(value, 0); }), HasSubstr("irecv: " + why));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)group.probe(0); }), HasSubstr(why));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)group.iprobe(0); }), HasSubstr(why));
-    EXPECT_THAT(text_of<UsageError>([&] { group.barrier(); }), HasSubstr(why));
-    EXPECT_THAT(text_of<UsageError>([&] { group.abort("why"); }), HasSubstr(why));
-    EXPECT_THAT(text_of<UsageError>([&] { group.acknowledge_failures(); }), HasSubstr(why));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)group.split(0); }), HasSubstr(why));
-    EXPECT_THAT(text_of<UsageError>([&] { (void)group.dup(); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { group.send(value, 0); }), HasSubstr("send: " + why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.recv<int>(0); }), HasSubstr("recv: " + why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.isend(value, 0); }), HasSubstr("isend: " + why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.irecv(value, 0); }), HasSubstr("irecv: " + why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.probe(0); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.iprobe(0); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { group.barrier(); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { group.abort("why"); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { group.acknowledge_failures(); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.split(0); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.dup(); }), HasSubstr(why));
     EXPECT_THAT(group.describe(), HasSubstr("group \"ends\" {0, 2} of the world"));
   });
 }
@@ -174,13 +163,13 @@ TEST(Group, WhoIsNoMemberIsToldSo) {
 TEST(Group, MembersThatDifferAreShownBoth) {
   run_world(2, [](ProcessGroup& world) {
     const bool first = world.rank() == 0;
-    const std::string order = text_of<MismatchError>([&] {
+    const std::string order = error_text<MismatchError>([&] {
       (void)(first ? world.new_group({0, 1}) : world.new_group({1, 0}));
     });
     EXPECT_THAT(order, HasSubstr("rank 0 ("));
     EXPECT_THAT(order, HasSubstr("calls new_group({0, 1}), rank 1 ("));
     EXPECT_THAT(order, HasSubstr("calls new_group({1, 0})"));
-    const std::string name = text_of<MismatchError>([&] { (void)world.dup({.name = first ? "a" : "b"}); });
+    const std::string name = error_text<MismatchError>([&] { (void)world.dup({.name = first ? "a" : "b"}); });
     EXPECT_THAT(name, HasSubstr("calls new_group({0, 1}, \"a\")"));
     EXPECT_THAT(name, HasSubstr("calls new_group({0, 1}, \"b\")"));
     EXPECT_EQ(world.dup().size(), 2) << "and then they go on";
@@ -191,13 +180,13 @@ TEST(Group, WhoDoesNotComeIsNamedAtTheDeadline) {
   run_world(3, [](ProcessGroup& world) {
     const GroupOptions options{.name = {}, .timeout = std::chrono::milliseconds(50)};
     if (world.rank() != 2) {
-      const std::string text = text_of<TimeoutError>([&] { (void)world.new_group({0, 1, 2}, options); });
+      const std::string text = error_text<TimeoutError>([&] { (void)world.new_group({0, 1, 2}, options); });
       EXPECT_THAT(text, HasSubstr("new_group({0, 1, 2}) timed out: rank 2 ("));
       EXPECT_THAT(text, HasSubstr(") has not called it"));
     }
     world.barrier();
     if (world.rank() == 2) {  // too late, and told the same
-      const std::string text = text_of<TimeoutError>([&] { (void)world.new_group({0, 1, 2}, options); });
+      const std::string text = error_text<TimeoutError>([&] { (void)world.new_group({0, 1, 2}, options); });
       EXPECT_THAT(text, HasSubstr("rank 2 ("));
     }
     world.barrier();
@@ -219,11 +208,11 @@ TEST(Group, ARankLeavesWithItsLastHandleAndOperation) {
       std::vector<char> last(1 << 20);
       group.recv(last, 0);
       EXPECT_EQ(last, std::vector<char>(1 << 20, 'x'));
-      const std::string text = text_of<PeerLeftError>([&] { (void)group.recv<int>(0); });
+      const std::string text = error_text<PeerLeftError>([&] { (void)group.recv<int>(0); });
       EXPECT_THAT(text, HasSubstr("in group \"short\" {0, 1} failed: rank 0 ("));
       EXPECT_THAT(text, HasSubstr("has left the group"));
-      EXPECT_THAT(text_of<PeerLeftError>([&] { group.send(last, 0); }), HasSubstr("has left the group"));
-      EXPECT_THAT(text_of<PeerLeftError>([&] { (void)group.probe(0); }), HasSubstr("has left the group"));
+      EXPECT_THAT(error_text<PeerLeftError>([&] { group.send(last, 0); }), HasSubstr("has left the group"));
+      EXPECT_THAT(error_text<PeerLeftError>([&] { (void)group.probe(0); }), HasSubstr("has left the group"));
     }
     world.barrier();  // the world is as it was
   });
@@ -235,9 +224,9 @@ TEST(Group, AnAbortEndsOneGroupAlone) {
     ProcessGroup other = world.dup();
     if (group.is_member()) {
       if (group.rank() == 0) group.abort("enough");
-      const std::string text = text_of<AbortedError>([&] { (void)group.recv<int>(1 - group.rank()); });
+      const std::string text = error_text<AbortedError>([&] { (void)group.recv<int>(1 - group.rank()); });
       EXPECT_THAT(text, HasSubstr("enough"));
-      EXPECT_THAT(text_of<AbortedError>([&] { group.barrier(); }), HasSubstr("enough"));
+      EXPECT_THAT(error_text<AbortedError>([&] { group.barrier(); }), HasSubstr("enough"));
     }
     other.barrier();
     EXPECT_EQ(world.sendrecv(world.rank(), (world.rank() + 1) % 3, (world.rank() + 2) % 3),
@@ -309,7 +298,8 @@ TEST(Group, PartsOfASplitHaveOneNameEach) {
       EXPECT_EQ(part.name(), "part");
       EXPECT_EQ(part.split(part.rank()).size(), 1);
     } else {
-      const std::string text = text_of<MismatchError>([&] { (void)world.split(color, 0, {.name = name}); });
+      const std::string text =
+          error_text<MismatchError>([&] { (void)world.split(color, 0, {.name = name}); });
       EXPECT_THAT(text, HasSubstr("split() of color 1 failed: rank 2 ("));
       EXPECT_THAT(text, HasSubstr("\"other\""));
     }

@@ -90,6 +90,14 @@ class PARLEY_API MismatchError : public Error {
   ~MismatchError() override;
 };
 
+// A list of objects that came cannot be taken: it is beyond the receiver's limits, or it is no JSON.
+// `culprit` has sent it. The list is gone; the link stays usable.
+class PARLEY_API ObjectError : public Error {
+ public:
+  using Error::Error;
+  ~ObjectError() override;
+};
+
 // Two ranks wait for each other; the text shows what each of them waits for.
 class PARLEY_API DeadlockError : public Error {
  public:

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <parley/process_group.h>
+#include <parley/tensor.h>
+#include <parley/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace parley {
+
+// One operation of a batch: P2POp{P2POp::isend, tensor, right}. Arguments mean what they mean to
+// ProcessGroup::isend() and irecv().
+struct P2POp {
+  enum Kind : unsigned char { isend, irecv };
+
+  Kind op = isend;
+  Tensor tensor;
+  int peer = 0;             // destination or source; a receive may be from any_source
+  std::int64_t tag = 0;     // a receive may be for any_tag
+  ProcessGroup group = {};  // not given: that of the call; of one world all
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
+};
+
+inline std::vector<Work> ProcessGroup::batch_isend_irecv(std::initializer_list<P2POp> ops) {
+  return batch_isend_irecv(std::span<const P2POp>(ops.begin(), ops.size()));
+}
+
+}  // namespace parley

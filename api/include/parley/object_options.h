@@ -1,0 +1,51 @@
+#pragma once
+
+#include <parley/export.h>
+#include <parley/process_group.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace parley {
+
+// Of the functions in <parley/objects.h>.
+struct ObjectOptions {
+  std::int64_t tag = 0;  // point-to-point: 0 to 2^63 - 1; a receive's may be any_tag
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;  // of each message
+  std::size_t max_bytes = std::size_t{16} << 20;  // of a list as it travels: its JSON texts, and 8 for each
+  int max_depth = 64;                             // of arrays and objects in one another
+};
+
+// What those functions are made of: lists of texts. The library need not know the format.
+namespace detail {
+
+struct TextList {
+  std::vector<std::string> texts;
+  int source = -1;
+};
+
+PARLEY_API void send_texts(ProcessGroup& group, std::span<const std::string> texts, int destination,
+                           const ObjectOptions& options);
+PARLEY_API TextList receive_texts(ProcessGroup& group, int source, const ObjectOptions& options);
+// `texts`: at the source what is told; elsewhere ignored. Returns it everywhere.
+PARLEY_API std::vector<std::string> broadcast_texts(ProcessGroup& group, std::span<const std::string> texts,
+                                                    int source, const ObjectOptions& options);
+// By rank; at ranks other than `destination` nothing.
+PARLEY_API std::vector<std::string> gather_texts(ProcessGroup& group, const std::string& text,
+                                                 int destination, const ObjectOptions& options);
+PARLEY_API std::vector<std::string> all_gather_texts(ProcessGroup& group, const std::string& text,
+                                                     const ObjectOptions& options);
+// `texts`: at the source one for each rank; elsewhere ignored.
+PARLEY_API std::string scatter_texts(ProcessGroup& group, std::span<const std::string> texts, int source,
+                                     const ObjectOptions& options);
+
+// Throws ObjectError: what `source` has sent cannot be taken.
+[[noreturn]] PARLEY_API void refuse_object(const ProcessGroup& group, int source, const std::string& why);
+
+}  // namespace detail
+}  // namespace parley

@@ -1,0 +1,90 @@
+#include <parley/error.h>
+#include <parley/persistent.h>
+
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+#include "api/checks.h"
+#include "api/prepared.h"
+
+namespace parley {
+
+using detail::Prepared;
+using detail::WorkAccess;
+
+struct detail::PersistentAccess {
+  static PersistentRequest make(Prepared prepared) {
+    PersistentRequest request;
+    request.prepared_ = std::make_unique<const Prepared>(std::move(prepared));
+    return request;
+  }
+  // Checks that it can be started, and gives it an empty Work.
+  static const Prepared& ready(PersistentRequest& request, const char* operation) {
+    if (request.prepared_ == nullptr)
+      throw UsageError(std::string(operation) +
+                       ": this request is of nothing; send_init() and recv_init() make them");
+    detail::require_member(request.prepared_->group(), operation);
+    if (request.is_active())
+      throw UsageError(std::string(operation) +
+                       ": this request is active; wait for it before it is started again");
+    return *request.prepared_;
+  }
+  static std::pair<const Prepared*, Work*> at(PersistentRequest& request) {
+    return {request.prepared_.get(), &request.work_};
+  }
+};
+
+using detail::PersistentAccess;
+
+PersistentRequest::PersistentRequest() noexcept = default;
+PersistentRequest::PersistentRequest(PersistentRequest&&) noexcept = default;
+PersistentRequest& PersistentRequest::operator=(PersistentRequest&&) noexcept = default;
+PersistentRequest::~PersistentRequest() = default;
+
+PersistentRequest ProcessGroup::send_init(const Tensor& tensor, int destination, const SendOptions& options) {
+  detail::require_member(state_, "send_init");
+  return PersistentAccess::make(Prepared::send(state_, tensor, destination, options));
+}
+
+PersistentRequest ProcessGroup::recv_init(const Tensor& tensor, int source, const RecvOptions& options) {
+  detail::require_member(state_, "recv_init");
+  return PersistentAccess::make(Prepared::receive(state_, tensor, source, options));
+}
+
+bool PersistentRequest::is_active() const noexcept {
+  return WorkAccess::is_pending(work_);
+}
+
+void PersistentRequest::start() {
+  const Prepared& prepared = PersistentAccess::ready(*this, "start");
+  work_ = Work();
+  const base::Status status = [&] {
+    transport::Engine::Visit visit(*prepared.group()->world->engine);
+    return prepared.post(work_, visit);
+  }();
+  if (status.failed()) std::rethrow_exception(prepared.failure(status));
+}
+
+void start_all(std::span<PersistentRequest> requests) {
+  if (requests.empty()) return;
+  const auto& world = PersistentAccess::ready(requests.front(), "start_all").group()->world;
+  for (PersistentRequest& request : requests)
+    if (PersistentAccess::ready(request, "start_all").group()->world != world)
+      throw UsageError("start_all: the requests are of different worlds");
+  for (PersistentRequest& request : requests) request.work() = Work();
+  detail::post_together(*world->engine, requests.size(),
+                        [&](std::size_t i) { return PersistentAccess::at(requests[i]); });
+}
+
+void wait_all(std::span<PersistentRequest> requests) {
+  std::exception_ptr first;
+  for (PersistentRequest& request : requests) try {
+      request.wait();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace parley
