@@ -2,6 +2,7 @@
 """Each header compiles alone; public ones as a user sees them: only <parley/...>, warnings as errors, and fast."""
 
 import os
+import re
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -11,11 +12,14 @@ import check_common
 
 COMMON = ["-std=c++20", "-fsyntax-only", "-x", "c++", "-Wall", "-Wextra", "-Werror"]
 PUBLIC = ["-Wpedantic", "-Wshadow", "-Wconversion", "-Wnon-virtual-dtor", "-Woverloaded-virtual"]
-# Processor time for a public header, with what it includes. The slowest, <parley/asio.h>, takes clang 14 1.4 s where this
-# was written: twice that is room for slower machines, and none for a header that pulls in half the library.
-MAX_SECONDS = 3
+# Processor time for a public header, with what it includes. The slowest, <parley/objects.h>, takes GCC 12 2.2 s where this
+# was written, nearly all of it for nlohmann/json: twice that is room for slower machines.
+MAX_SECONDS = 4.4
 # As tools/cmake/ParleyDependencies.cmake says for Asio.
 PRIVATE = ["-DASIO_STANDALONE", "-DASIO_NO_DEPRECATED", "-Wno-unused-function"]
+
+# Headers of the systems that Parley is compared with, which need not be installed, as compilers miss them.
+ABSENT_PEER = re.compile(r"fatal error: '?(mpi\.h|gloo/\S+?\.h)'?(?: file not found|: No such file)")
 
 
 def name_for_include(path):
@@ -57,16 +61,21 @@ def main():
     jobs += [(compiler, path) for compiler in options.public_compiler for path in public]
 
     findings = check_common.Findings()
+    absent = set()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         outputs = pool.map(lambda job: compile_alone(options.root, *job, folders), jobs)
         slowest = {}
         for (compiler, path), (output, seconds) in zip(jobs, outputs):
-            if output:
+            if missing := ABSENT_PEER.search(output or ""):
+                absent.add(missing[1])
+            elif output:
                 findings.add(path, 1, f"does not compile alone with {compiler}\n{output}")
             if check_common.is_public_header(path):
                 slowest[compiler] = max(slowest.get(compiler, (0, "")), (seconds, name_for_include(path)))
                 if seconds > options.max_seconds:
                     findings.add(path, 1, f"takes {compiler} {seconds:.1f} s, at most {options.max_seconds:g} s")
+    for name in sorted(absent):
+        print(f"not compiled: headers that need <{name}>, which is not installed")
     for compiler, (seconds, name) in slowest.items():
         print(f"slowest public header for {compiler}: {name}, {seconds:.2f} s of processor time")
     findings.exit("headers", len(headers))
