@@ -39,13 +39,9 @@ void refuse_tensor(const Tensor& tensor, const char* operation) {
   throw UsageError(concat(operation, ": the tensor is a view of const memory"));
 }
 
-namespace {
-
-[[noreturn]] void refuse_rank(const GroupState& group, int rank, const char* what) {
+void refuse_rank(const GroupState& group, int rank, const char* what) {
   throw UsageError(concat(what, " rank ", rank, " is out of range: valid ranks are 0 to ", group.size - 1));
 }
-
-}  // namespace
 
 void refuse_destination(const GroupState& group, int destination, std::int64_t tag) {
   if (destination < 0 || destination >= group.size) refuse_rank(group, destination, "send: destination");

@@ -42,6 +42,13 @@ inline void check_tensor(const Tensor& tensor, const char* operation, bool writa
     refuse_tensor(tensor, operation);
 }
 
+// Throws UsageError naming the valid ranks: "new_group: rank 7 is out of range: ...".
+[[noreturn]] void refuse_rank(const GroupState& group, int rank, const char* what);
+inline void check_rank(const GroupState& group, int rank, const char* what) {
+  if (rank < 0 || rank >= group.size) [[unlikely]]
+    refuse_rank(group, rank, what);
+}
+
 // Throws UsageError naming the valid ranks and tags.
 [[noreturn]] void refuse_destination(const GroupState& group, int destination, std::int64_t tag);
 inline void check_destination(const GroupState& group, int destination, std::int64_t tag) {

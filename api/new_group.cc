@@ -52,10 +52,7 @@ std::vector<int> sorted(std::vector<int> ranks) {
 void check_list(const GroupState& group, std::span<const int> ranks) {
   if (ranks.empty()) throw UsageError("new_group: the list of ranks is empty");
   const std::vector<int> list(ranks.begin(), ranks.end());
-  for (const int rank : list)
-    if (rank < 0 || rank >= group.size)
-      throw UsageError(
-          concat("new_group: rank ", rank, " is out of range: valid ranks are 0 to ", group.size - 1));
+  for (const int rank : list) check_rank(group, rank, "new_group:");
   const std::vector<int> in_order = sorted(list);
   const auto twice = std::adjacent_find(in_order.begin(), in_order.end());
   if (twice != in_order.end())
@@ -231,9 +228,7 @@ std::string ProcessGroup::name() const {
 
 int ProcessGroup::global_rank(int group_rank) const {
   const GroupState& group = detail::require_group(state_);
-  if (group_rank < 0 || group_rank >= group.size)
-    throw UsageError(
-        concat("global_rank: rank ", group_rank, " is out of range: valid ranks are 0 to ", group.size - 1));
+  detail::check_rank(group, group_rank, "global_rank:");
   return group.process_of(group_rank);
 }
 

@@ -137,13 +137,6 @@ class Collective {
   Channel channel_;
 };
 
-void check_rank(const ProcessGroup& group, int rank, const char* operation) {
-  const GroupState& state = require_member(GroupAccess::state(group), operation);
-  if (rank < 0 || rank >= state.size)
-    throw UsageError(concat(operation, ": rank ", rank, " is out of range; ", text_of(state), " has 0 to ",
-                            state.size - 1));
-}
-
 }  // namespace
 
 void send_texts(ProcessGroup& group, std::span<const std::string> texts, int destination,
@@ -160,7 +153,8 @@ TextList receive_texts(ProcessGroup& group, int source, const ObjectOptions& opt
 
 Texts broadcast_texts(ProcessGroup& group, std::span<const std::string> texts, int source,
                       const ObjectOptions& options) {
-  check_rank(group, source, "broadcast_object_list");
+  check_rank(require_member(GroupAccess::state(group), "broadcast_object_list"), source,
+             "broadcast_object_list:");
   if (group.rank() == source) check_size(texts, options);
   Collective collective(group, concat("broadcast_object_list from ", source), options);
   if (collective.rank() != source) return collective.receive(source);
@@ -173,7 +167,7 @@ Texts broadcast_texts(ProcessGroup& group, std::span<const std::string> texts, i
 
 Texts gather_texts(ProcessGroup& group, const std::string& text, int destination,
                    const ObjectOptions& options) {
-  check_rank(group, destination, "gather_object");
+  check_rank(require_member(GroupAccess::state(group), "gather_object"), destination, "gather_object:");
   check_size({&text, 1}, options);
   Collective collective(group, concat("gather_object to ", destination), options);
   if (collective.rank() != destination) {
@@ -201,7 +195,8 @@ Texts all_gather_texts(ProcessGroup& group, const std::string& text, const Objec
 
 std::string scatter_texts(ProcessGroup& group, std::span<const std::string> texts, int source,
                           const ObjectOptions& options) {
-  check_rank(group, source, "scatter_object_list");
+  check_rank(require_member(GroupAccess::state(group), "scatter_object_list"), source,
+             "scatter_object_list:");
   if (group.rank() == source) {
     const auto count = static_cast<std::size_t>(group.size());
     if (texts.size() != count)

@@ -19,7 +19,7 @@ struct detail::PersistentAccess {
     request.prepared_ = std::make_unique<const Prepared>(std::move(prepared));
     return request;
   }
-  // Checks that it can be started, and gives it an empty Work.
+  // What it posts; checks that it can be started.
   static const Prepared& ready(PersistentRequest& request, const char* operation) {
     if (request.prepared_ == nullptr)
       throw UsageError(std::string(operation) +
