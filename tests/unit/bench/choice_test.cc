@@ -5,6 +5,7 @@
 #include <array>
 
 #include "bench/options.h"
+#include "tests/unit/bench/mistake.h"
 
 namespace parley::bench {
 namespace {
@@ -12,12 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 3> fruit = {"apple", "pear", "blood-orange"};
 
 std::string answer(std::string_view word) {
-  try {
-    choose("fruit", word, fruit);
-  } catch (const CommandLineError& error) {
-    return error.what();
-  }
-  return {};
+  return mistake_of([&] { choose("fruit", word, fruit); });
 }
 
 TEST(Choice, AKnownWordIsItsPlace) {

@@ -8,6 +8,7 @@
 
 #include "bench/compare/manual.h"
 #include "bench/options.h"
+#include "tests/unit/bench/mistake.h"
 
 namespace parley::bench::compare {
 namespace {
@@ -23,12 +24,7 @@ CompareOptions parse(const std::string& line) {
 }
 
 std::string refusal(const std::string& line) {
-  try {
-    parse(line);
-  } catch (const CommandLineError& error) {
-    return error.what();
-  }
-  return "";
+  return mistake_of([&] { parse(line); });
 }
 
 TEST(CompareOptions, UnderstandsLists) {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/bench/mistake.h"
+
 namespace parley::bench {
 namespace {
 
@@ -15,14 +17,8 @@ std::optional<Options> parse(std::vector<const char*> arguments) {
   return parse_options(static_cast<int>(arguments.size()), arguments.data());
 }
 
-// What a mistaken command line is answered; "" when it is none.
 std::string mistake(const std::vector<const char*>& arguments) {
-  try {
-    parse(arguments);
-  } catch (const CommandLineError& error) {
-    return error.what();
-  }
-  return {};
+  return mistake_of([&] { parse(arguments); });
 }
 
 TEST(Options, DefaultsOfEachOperation) {

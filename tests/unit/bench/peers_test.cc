@@ -11,6 +11,7 @@
 
 #include "bench/peers/launcher.h"
 #include "bench/peers/peer_options.h"
+#include "tests/unit/bench/mistake.h"
 
 namespace parley::bench {
 namespace {
@@ -24,12 +25,7 @@ std::optional<PeerOptions> parse(std::vector<const char*> arguments) {
 }
 
 std::string mistake(const std::vector<const char*>& arguments) {
-  try {
-    parse(arguments);
-  } catch (const CommandLineError& error) {
-    return error.what();
-  }
-  return {};
+  return mistake_of([&] { parse(arguments); });
 }
 
 TEST(PeerOptions, HaveDefaults) {
