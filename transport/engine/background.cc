@@ -19,6 +19,9 @@ constexpr auto look_period = std::chrono::microseconds(400);
 // program, so that it is not woken for each.
 constexpr int quiet_looks = 50;
 constexpr auto longest_sleep = std::chrono::milliseconds(50);
+// So many looks in a row are left out because somebody had the lock at that moment: a caller, that is, who is
+// at work. To wait for it would take the core from that caller.
+constexpr int most_looks_left_out = 4;
 // Of a parked thread, for peers that wonder whether this process lives.
 constexpr auto pulse_period = std::chrono::seconds(1);
 
@@ -69,6 +72,7 @@ bool Engine::on_background_thread() const noexcept {
 void Engine::background_main() noexcept {
   std::uint64_t seen_polls = 0;
   int quiet_turns = 0;
+  int left_out = 0;
   for (;;) {
     const auto state = background_.load(std::memory_order_relaxed);
     if (state == Background::stopping) return;
@@ -76,7 +80,11 @@ void Engine::background_main() noexcept {
     background_parker_.park(state == Background::watching ? Deadline::after(look_period)
                             : has_pulse                   ? Deadline::after(pulse_period)
                                                           : Deadline::never());
-    lock_.lock();
+    if (!lock_.try_lock()) {
+      if (state == Background::watching && ++left_out <= most_looks_left_out) continue;
+      lock_.lock();
+    }
+    left_out = 0;
     look_in(seen_polls);
     while (background_turn(seen_polls, quiet_turns)) {
       if (lock_.contended()) lock_.yield();
