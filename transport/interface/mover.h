@@ -37,6 +37,8 @@ class Mover {
   // Lets the peer's mover of the same name read `memory`, which stays valid and unchanged until the peer has
   // said that it is done, or withdraw(). Nothing: this one goes by the link.
   [[nodiscard]] virtual std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept = 0;
+  // Whether this memory of ours is such that a pull outruns every link.
+  [[nodiscard]] virtual bool shows(base::ConstMemoryRef /*memory*/) const noexcept { return false; }
   // Exactly one of these two is called, once, for each handle.
   // True: whatever the peer reads from now on, it throws away. False: it
   // has read everything, and takes the message for received.

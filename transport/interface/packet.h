@@ -56,6 +56,10 @@ enum class PacketKind : std::uint8_t {
   // request, as in the offer; message_bytes: as there.
   fill = 16,
 
+  // Which of the messages to the sender of this packet had better be pulled, and not sent whole.
+  // id: PathChoice::pulled_classes().
+  preference = 18,
+
   // The sender has closed `context`: nothing of it follows there, and what is sent to it there is for nobody.
   departed = 17,
 };

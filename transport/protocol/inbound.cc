@@ -75,6 +75,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
     case PacketKind::welcome:
     case PacketKind::turned_away: return violate(peer, "an answer to no dial");
     case PacketKind::goodbye: return handle_goodbye(peer, header);
+    case PacketKind::preference: return peer.tender_turns.hear(header.id);
     case PacketKind::departed: return handle_departed(peer, header);
   }
   violate(peer, "unknown packet kind");
@@ -91,7 +92,10 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
         request.state = RequestState::moving;
         request.ending = describe_match(request, peer, envelope, header.type_code, header.message_bytes);
         peer.landing_request = &request;
-        if (!request.ending.failed()) return {request.data, request.capacity_bytes};
+        if (!request.ending.failed()) {
+          if (peer.mover != nullptr) peer.landing.begin(peer.paths, header.payload_bytes, burst_);
+          return {request.data, request.capacity_bytes};
+        }
       }
     } else if (header.kind == PacketKind::data) {
       if (Request* request = data_target(peer, header); request != nullptr) {
@@ -134,6 +138,8 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
     if (request == nullptr && is_fill) return handle_fill(peer, header, payload, buffer);
     if (request == nullptr) return handle_eager(peer, header, payload, buffer);
     if (is_eager) {
+      peer.landing.end(peer.paths, header.payload_bytes, burst_);
+      tell_preference(peer);
       if (hold_window(peer, header.payload_bytes)) owe(peer, header.payload_bytes);
       complete(*request, {});
     } else {

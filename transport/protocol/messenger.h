@@ -256,6 +256,8 @@ class Messenger final : public PacketSink {
   void handle_fill(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                    std::byte* adoptable) noexcept;
 
+  void tell_preference(Peer& peer) noexcept;
+
   // moving.cc
   void pull(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
   static void on_pulled(Completion& completion, base::Status status) noexcept;
@@ -266,7 +268,7 @@ class Messenger final : public PacketSink {
 
   // routing.cc
   void fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
-  Route* begin_route(Request& request, Peer& peer, const RemoteKey& key) noexcept;
+  Route* begin_route(Request& request, Peer& peer, const RemoteKey& key, Path path) noexcept;
   void end_route(Request& request) noexcept;
   void note_invited(Request& request, std::uint64_t last_data_at) noexcept;
   void stop_inviting(Request& request) noexcept;

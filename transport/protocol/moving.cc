@@ -60,7 +60,9 @@ void Messenger::on_pulled(Completion& completion, Status status) noexcept {
 void Messenger::pulled(Request& request, Status status) noexcept {
   request.pulled = status.ok();
   if (!request.pulled && request.id != 0) return;
-  grant(request, *request.peer, request.pulled ? 0 : request.message_bytes);
+  Peer& peer = *request.peer;
+  grant(request, peer, request.pulled ? 0 : request.message_bytes);
+  tell_preference(peer);
 }
 
 }  // namespace parley::transport

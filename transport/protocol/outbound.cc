@@ -167,6 +167,12 @@ bool Messenger::send_controls(Peer& peer) noexcept {
     if (!send_control({.kind = PacketKind::pong})) return false;
     peer.pong_wanted = false;
   }
+  if (const std::uint32_t pulled = peer.paths.pulled_classes(); pulled != peer.told_pulled_classes) {
+    PacketHeader header{.kind = PacketKind::preference};
+    header.id = pulled;
+    if (!send_control(header)) return false;
+    peer.told_pulled_classes = pulled;
+  }
   if (peer.owed_units >= credit_return_units && !send_control({.kind = PacketKind::credit})) return false;
   return true;
 }

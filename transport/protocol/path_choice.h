@@ -17,7 +17,8 @@ enum class Path : std::uint8_t { pull, link };
 // 1. For each class of sizes the faster path is the favourite; the other one becomes it when it is a tenth
 //    faster.
 // 2. The other one is tried on a few messages now and then: after the first three, then after four times as
-//    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes.
+//    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes; more
+//    rarely by as much as it was slower, which makes it 1.5 % of the time.
 // 3. The messages of one path are served one after the other, so one takes from its match or from the end of
 //    the one before, whichever is later. What was served while the other path was busy does not count.
 // 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
@@ -25,6 +26,9 @@ enum class Path : std::uint8_t { pull, link };
 //    than the average counts only if the next one does, too: its process had lost the core.
 // 5. A sender that does not put its data on the link soon computes, and a pull takes none of its time. After
 //    that the next 8 messages are pulled, after the next time 16, up to 1 024.
+// 6. Of a message that may be tendered its sender chooses the path, and which to try (TenderTurns); it is
+// told
+//    the favourites. Few of those that take the favourite are timed, for two looks at the clock count.
 //
 // Pure: no clock. Thread-safety: none; the engine's lock.
 class PathChoice {
@@ -33,6 +37,8 @@ class PathChoice {
 
   // The path of the next message. begin() and end() follow, or none of them.
   Path choose(std::size_t bytes) noexcept;
+  // Of one whose path its sender has chosen: whether begin() and end() are to follow.
+  bool wants_timing(Path path, std::size_t bytes) noexcept;
 
   // A message that takes this path is matched.
   void begin(Path path, TimePoint now) noexcept;
@@ -47,6 +53,13 @@ class PathChoice {
   [[nodiscard]] Path favourite(std::size_t bytes) const noexcept {
     return classes_[class_of(bytes)].favourite;
   }
+
+  // A bit for each class below 1 MiB, from the smallest: set if its messages are better pulled.
+  [[nodiscard]] std::uint32_t pulled_classes() const noexcept;
+  // Which bit that is.
+  static std::size_t class_of(std::size_t bytes) noexcept;
+  static constexpr std::size_t tender_classes = 7;                         // up to 16 KiB, 32 KiB, ..., 1 MiB
+  static constexpr std::uint32_t all_pulled = (1U << tender_classes) - 1;  // before anything was timed
 
   static constexpr std::uint32_t first_trial_after = 3;  // messages
   static constexpr std::uint32_t least_restraint = 4;    // times what a trial took
@@ -66,15 +79,15 @@ class PathChoice {
     std::uint32_t restraint = least_restraint;
     std::uint32_t tried = 0;  // messages of this trial
     std::uint32_t wait = first_trial_after;
+    std::uint32_t untimed = 0;  // of the favourite, since one was timed
   };
 
   static Path other(Path path) noexcept { return path == Path::pull ? Path::link : Path::pull; }
   static std::size_t place(Path path) noexcept { return static_cast<std::size_t>(path); }
-  static std::size_t class_of(std::size_t bytes) noexcept;
   static void end_trial(Class& of) noexcept;
-  static bool take(Rate& rate, float ns_per_byte) noexcept;
+  static bool take(Rate& rate, float ns_per_byte, float weight_of_more) noexcept;
 
-  static constexpr std::size_t classes = 5;
+  static constexpr std::size_t classes = 11;  // up to 16 KiB, doubling; the last one: more than 8 MiB
   std::array<Class, classes> classes_;
   std::array<std::uint32_t, 2> in_flight_{};  // by path
   TimePoint last_end_{};

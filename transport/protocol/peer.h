@@ -11,9 +11,11 @@
 #include "transport/interface/endpoint.h"
 #include "transport/interface/mover.h"
 #include "transport/protocol/credit.h"
+#include "transport/protocol/landing_timer.h"
 #include "transport/protocol/offer_table.h"
 #include "transport/protocol/path_choice.h"
 #include "transport/protocol/request.h"
+#include "transport/protocol/tender_turns.h"
 #include "transport/protocol/unexpected.h"
 
 namespace parley::transport {
@@ -109,7 +111,10 @@ struct Peer {
   base::IntrusiveList<Request, StreamTag> fillable;
 
   TenderHabits tenders;
-  PathChoice paths;           // of its large messages to us
+  TenderTurns tender_turns;                                    // of our messages to it
+  PathChoice paths;                                            // of its large messages to us
+  std::uint32_t told_pulled_classes = PathChoice::all_pulled;  // of these, what it knows
+  LandingTimer landing;                                        // of its smaller messages to us
   std::uint64_t data_at = 0;  // the look at which data that we had granted came last
 
   // The packet whose payload is landing: straight in a receive's buffer, else in a buffer of the pool.

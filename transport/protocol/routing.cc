@@ -35,18 +35,22 @@ constexpr auto late_answer = std::chrono::microseconds(200);
 
 // Gets what a key is for. REQUIRES: there is a mover.
 void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept {
-  const bool has_choice = bytes >= options_.routed_bytes && !peer.mover->outruns_links(key);
-  Route* route = has_choice ? begin_route(request, peer, key) : nullptr;
+  Route* route = nullptr;
+  if (!peer.mover->outruns_links(key)) {
+    if (bytes >= options_.routed_bytes)
+      route = begin_route(request, peer, key, peer.paths.choose(bytes));
+    else if (peer.paths.wants_timing(Path::pull, bytes))
+      route = begin_route(request, peer, key, Path::pull);
+  }
   if (route == nullptr || route->path == Path::pull) return pull(request, peer, key, bytes);
   invited_.push_back(*route);
   grant(request, peer, bytes);
 }
 
 // Null: out of memory, and it is pulled.
-Route* Messenger::begin_route(Request& request, Peer& peer, const RemoteKey& key) noexcept {
+Route* Messenger::begin_route(Request& request, Peer& peer, const RemoteKey& key, Path path) noexcept {
   try {
-    request.route =
-        routes_.create(request, key, peer.paths.choose(request.message_bytes), Clock::now(), burst_);
+    request.route = routes_.create(request, key, path, Clock::now(), burst_);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }

@@ -31,20 +31,27 @@ namespace {
 constexpr std::uint64_t patience_looks = 2048;
 // A peer that pulls other messages is given more time, but not for ever.
 constexpr std::uint64_t most_patience_looks = 8 * patience_looks;
-// In a stream of smaller ones the time between two messages counts, and the link is better at that.
-constexpr std::size_t streamed_bytes = 48 << 10;
 }  // namespace
+
+// Whoever tenders to us hears what has turned out to be faster.
+void Messenger::tell_preference(Peer& peer) noexcept {
+  const bool is_news = peer.paths.pulled_classes() != peer.told_pulled_classes;
+  if (is_news && peer.endpoint != nullptr && !peer.blocked && !peer.goodbye_sent) send_controls(peer);
+}
 
 // Whether an eager message is tendered; it has a number then.
 bool Messenger::wants_tender(Peer& peer, Request& request) noexcept {
   const bool may_be = peer.mover != nullptr && peer.number != options_.self &&
                       request.message_bytes > peer.endpoint->copy_limit_bytes();
   const bool is_alone = peer.live_sends == 1;
-  if (!may_be || (request.message_bytes < streamed_bytes && !is_alone)) return false;
+  if (!may_be || (request.message_bytes < TenderTurns::streamed_bytes && !is_alone)) return false;
   if (peer.tenders.skip != 0) {
     --peer.tenders.skip;
     return false;
   }
+  if (!peer.tender_turns.next(request.message_bytes) &&
+      !peer.mover->shows({request.data, request.message_bytes}))
+    return false;
   return request.id != 0 || (request.id = ids_.add(request)) != 0;
 }
 

@@ -23,6 +23,10 @@ class ArenaExchange {
   // Both outlive this object; there may be no arena.
   ArenaExchange(const Arena* own, const base::UniqueFd& socket) noexcept : own_(own), socket_(socket) {}
 
+  // Whether `memory` lies in our arena, shown or not.
+  [[nodiscard]] bool holds(base::ConstMemoryRef memory) const noexcept {
+    return own_ != nullptr && own_->find(memory).has_value();
+  }
   // Where the peer finds `memory`. Nothing: it is not in the arena, or the peer has not mapped that segment;
   // it is then shown to the peer, unless it was before.
   std::optional<ArenaPlace> show(base::ConstMemoryRef memory) noexcept;

@@ -33,6 +33,9 @@ class PullMover final : public Mover, public base::ListHook<PullingTag> {
   [[nodiscard]] std::string_view name() const noexcept override { return "pull"; }
   [[nodiscard]] std::string describe() const override;
   std::optional<Exposure> expose(base::ConstMemoryRef memory) noexcept override;
+  [[nodiscard]] bool shows(base::ConstMemoryRef memory) const noexcept override {
+    return arenas_.holds(memory);
+  }
   bool withdraw(std::uint64_t handle) noexcept override;
   void note_pulled(std::uint64_t handle) noexcept override;
   base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept override;

@@ -165,6 +165,53 @@ TEST(PathChoice, DoesNotCountWhatDidNotArrive) {
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
 }
 
+// One message whose path its sender has chosen. Whether it was timed.
+bool take_one(Pair& pair, Path path, std::size_t bytes, nanoseconds cost) {
+  const bool is_timed = pair.choice.wants_timing(path, bytes);
+  const auto since = pair.now;
+  pair.now += cost;
+  if (is_timed) {
+    pair.choice.begin(path, since);
+    pair.choice.end(path, bytes, since, pair.now, true);
+  }
+  pair.now += 1us;
+  return is_timed;
+}
+
+TEST(PathChoice, TimesFewOfThoseThatTakeTheFavourite) {
+  Pair pair;
+  constexpr std::size_t bytes = 16 << 10;
+  int timed = 0;
+  for (int i = 0; i < 800; ++i) timed += take_one(pair, Path::pull, bytes, 2us) ? 1 : 0;
+  EXPECT_GE(timed, 50);
+  EXPECT_LE(timed, 110);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(take_one(pair, Path::link, bytes, 4us));
+  EXPECT_EQ(pair.choice.favourite(bytes), Path::pull);
+}
+
+TEST(PathChoice, SaysOfEachSizeWhetherItIsBetterPulled) {
+  Pair pair;
+  constexpr std::size_t bytes = 20'000;
+  EXPECT_EQ(pair.choice.pulled_classes(), PathChoice::all_pulled);
+  for (int i = 0; i < 20; ++i) take_one(pair, Path::pull, bytes, 4us);
+  for (int i = 0; i < 20; ++i) take_one(pair, Path::link, bytes, 2us);
+  EXPECT_EQ(pair.choice.pulled_classes(), (PathChoice::all_pulled) & ~(1U << PathChoice::class_of(bytes)));
+}
+
+// The first messages after a pause take much longer by the link, but not those that follow.
+TEST(PathChoice, APauseDoesNotCondemnTheLink) {
+  Pair pair;
+  constexpr std::size_t bytes = 16 << 10;
+  for (int i = 0; i < 20; ++i) take_one(pair, Path::pull, bytes, 3us);
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 256; ++i) take_one(pair, Path::link, bytes, 5us);
+    for (int i = 0; i < 256; ++i) take_one(pair, Path::link, bytes, 600ns);
+    EXPECT_EQ(pair.choice.favourite(bytes), Path::link) << round;
+  }
+  for (int i = 0; i < 2000; ++i) take_one(pair, Path::link, bytes, 5us);
+  EXPECT_EQ(pair.choice.favourite(bytes), Path::pull) << "it was no pause";
+}
+
 TEST(PathChoice, LeavesASenderAloneThatDoesNotCome) {
   Pair pair;
   pair.run(100, 4 * mib, 400us, 300us);

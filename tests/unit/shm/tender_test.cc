@@ -1,6 +1,9 @@
 // Eager messages that the receiver may pull: who is first, and what comes of it when it is the sender.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "tests/unit/shm/tender.h"
@@ -150,6 +153,23 @@ TEST_F(Tender, WhoIsNotWaitedForIsLeftAloneForAWhile) {
   }
   EXPECT_GT(reads.count, 0);
   EXPECT_EQ(in, out);
+}
+
+TEST_F(Tender, IsNoneAnyMoreWhereTheLinkIsFaster) {
+  const Bytes out = content(medium);
+  Bytes in(medium);
+  for (int message = 0; message < 1'000; ++message) {
+    reads.before = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+    if (message == 500) reads.count = 0;
+    Request& receive = world_.receive(1, 0, 7, in);
+    Request* send = world_.send(0, 1, 7, out);
+    world_.finish(receive);
+    if (send != nullptr) world_.finish(*send);
+    ASSERT_EQ(in, out);
+    std::fill(in.begin(), in.end(), std::byte{0});
+  }
+  EXPECT_LE(reads.count, 8) << "but for a trial";
+  expect_no_credit_lost();
 }
 
 // What the peer pulls meanwhile is no excuse for ever.
