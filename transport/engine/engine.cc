@@ -79,7 +79,17 @@ std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
   std::size_t events = 0;
   for (auto& transport : transports_) events += transport->progress(awaited);
   if (messenger_.wants_pump()) events += messenger_.pump();
-  return events;
+  return agents_.empty() ? events : events + advance_agents();
+}
+
+// Each once: one that has much to do wakes itself again, so that the network is looked at in between.
+std::size_t Engine::advance_agents() noexcept {
+  std::size_t advanced = 0;
+  for (Agent* last = agents_.back(); Agent* agent = agents_.pop_front(); ++advanced) {
+    agent->advance();
+    if (agent == last) break;
+  }
+  return advanced + 1;
 }
 
 void Engine::set_core_per_rank(bool core_per_rank) {

@@ -48,6 +48,15 @@ WaitCondition condition_of(const Condition& condition) {
 }
 
 struct DeferredTag;
+struct AgentTag;
+
+// Who goes on with something of its own, under the lock, after what it has waited for: see Engine::wake().
+struct Agent : base::ListHook<AgentTag> {
+  virtual void advance() noexcept = 0;
+
+ protected:
+  ~Agent() = default;
+};
 
 // Something to do without the lock.
 struct Deferred : base::ListHook<DeferredTag> {
@@ -124,6 +133,12 @@ class Engine {
   // follows the end of a request. REQUIRES: the lock is held (Request::on_done, locked()); `deferred` lives
   // until it runs.
   void defer(Deferred& deferred) noexcept { deferred_.push_back(deferred); }
+
+  // Has `agent.advance` called at the end of the look at the network that is under way, or of the next one.
+  // Does nothing if that is so already. REQUIRES: the lock is held; the agent lives until then.
+  void wake(Agent& agent) noexcept {
+    if (!base::IntrusiveList<Agent, AgentTag>::is_linked(agent)) agents_.push_back(agent);
+  }
 
   // From now on answers peers that ask whether this process lives, also while it calls nothing and nothing is
   // pending: costs a wake-up a second.
@@ -231,6 +246,7 @@ class Engine {
   bool rest(WaitCondition condition, Watch& watch);
   bool park(Watch& watch);
   void hand_over() noexcept;
+  std::size_t advance_agents() noexcept;
   std::size_t poll_once(Endpoint* awaited) noexcept;
   static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
   void read_clock(Watch& watch) noexcept;
@@ -298,6 +314,7 @@ class Engine {
   bool core_per_rank_ = true;
   LongLooks long_looks_;
   bool left_ = false;
+  base::IntrusiveList<Agent, AgentTag> agents_;                  // awake
   base::IntrusiveList<Deferred, DeferredTag> deferred_;          // due, in the order of their requests' ends
   base::IntrusiveList<DeferredRun, DeferredTag> deferred_runs_;  // under way
 

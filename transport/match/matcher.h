@@ -18,7 +18,7 @@ struct Envelope {
   std::uint32_t context = 0;
   std::uint32_t source = 0;
   std::int64_t tag = 0;
-  friend bool operator==(const Envelope&, const Envelope&) = default;
+  std::uint64_t note = 0;  // travels along; not matched
 };
 
 // What a receive asks for.

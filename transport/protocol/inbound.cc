@@ -86,7 +86,7 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
   if (known != nullptr) {
     Peer& peer = *known;
     if (header.kind == PacketKind::eager && header.payload_bytes == header.message_bytes) {
-      const Envelope envelope{header.context, peer.number, header.tag};
+      const Envelope envelope = envelope_of(peer, header);
       if (PostedReceive* posted = matcher_.match_arrival(envelope); posted != nullptr) {
         auto& request = static_cast<Request&>(*posted);
         request.state = RequestState::moving;
@@ -193,11 +193,18 @@ bool Messenger::admit_whole(Peer& peer, const PacketHeader& header, std::span<co
   return false;
 }
 
+Envelope Messenger::envelope_of(const Peer& peer, const PacketHeader& header) const noexcept {
+  if (!has_notes(header.context)) return {header.context, peer.number, header.tag};
+  constexpr std::uint64_t note_mask = (std::uint64_t{1} << note_bits) - 1;
+  return {header.context, peer.number, header.tag >> note_bits,
+          static_cast<std::uint64_t>(header.tag) & note_mask};
+}
+
 // A whole eager message. `adoptable`: its payload is this pool buffer, which goes to the message or back.
 void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                              std::byte* adoptable) noexcept {
   if (!admit_whole(peer, header, payload, adoptable)) return;
-  const Envelope envelope{header.context, peer.number, header.tag};
+  const Envelope envelope = envelope_of(peer, header);
   PostedReceive* posted = matcher_.match_arrival(envelope);
   if (posted == nullptr) return keep(peer, header, payload, adoptable);
   auto& request = static_cast<Request&>(*posted);
@@ -212,7 +219,7 @@ void Messenger::handle_offer(Peer& peer, const PacketHeader& header,
                              std::span<const std::byte> payload) noexcept {
   RemoteKey key;
   if (!payload.empty() && payload.size() != key.bytes.size()) return violate(peer, "a malformed offer");
-  const Envelope envelope{header.context, peer.number, header.tag};
+  const Envelope envelope = envelope_of(peer, header);
   PostedReceive* posted = matcher_.match_arrival(envelope);
   if (posted == nullptr) return keep(peer, header, payload, nullptr);
   copy_bytes(key.bytes.data(), payload.data(), payload.size());

@@ -86,6 +86,19 @@ Request* Messenger::new_request(RequestKind kind) noexcept {
   }
 }
 
+Request* Messenger::begin_composite(const CompositeSpec& spec) noexcept {
+  Request* request = new_request(RequestKind::composite);
+  if (request == nullptr) return nullptr;
+  request->state = RequestState::composed;
+  request->pattern.context = request->envelope.context = spec.context;
+  request->envelope.source = options_.self;
+  request->user = spec.user;
+  request->on_interrupt = spec.on_interrupt;
+  request->timeout = spec.timeout;
+  request->gives_up = spec.gives_up;
+  return request;
+}
+
 Request* Messenger::new_receive(const ReceiveSpec& spec) noexcept {
   Request* request = new_request(RequestKind::receive);
   if (request == nullptr) return nullptr;
@@ -132,6 +145,7 @@ std::optional<Status> Messenger::try_end(Request& request, Status reason) noexce
     case RequestState::leaving:
     case RequestState::streaming:
     case RequestState::moving:
+    case RequestState::composed:
     case RequestState::done: return std::nullopt;
   }
   complete(request, reason);
@@ -202,9 +216,10 @@ void Messenger::run_short(Peer& peer, const char* of_what) noexcept {
 
 void Messenger::expire(Request& request) noexcept {
   if (try_end(request, Code::timed_out)) return;
+  request.ending = Code::timed_out;
+  if (request.kind == RequestKind::composite) return request.on_interrupt(request);
   // The buffer is in use, and the peer goes on using the link as if nothing had happened: end the link, so
   // that the buffer is never touched after its operation has ended.
-  request.ending = Code::timed_out;
   request.peer->close_wanted = unsettled_ = true;
 }
 
@@ -223,7 +238,8 @@ std::chrono::steady_clock::time_point Messenger::tick(std::chrono::steady_clock:
   if (ending_ && now >= abort_grace_) {
     ending_ = false;
     for (Request* request = live_.front(); request != nullptr; request = live_.next(*request))
-      if (request->ending.code() == Code::aborted) request->peer->close_wanted = unsettled_ = true;
+      if (request->ending.code() == Code::aborted && request->peer != nullptr)
+        request->peer->close_wanted = unsettled_ = true;
   }
   settle();
   look_after_awaited(now);
@@ -234,6 +250,10 @@ std::chrono::steady_clock::time_point Messenger::tick(std::chrono::steady_clock:
 void Messenger::end_when_safe(Request& request, Status status) noexcept {
   using Stream = base::IntrusiveList<Request, StreamTag>;
   if (try_end(request, status)) return;
+  if (request.kind == RequestKind::composite) {
+    request.ending = status;
+    return request.on_interrupt(request);
+  }
   if (request.state == RequestState::streaming && !request.piece_out) {
     Stream::remove(request);
     return complete(request, status);
@@ -341,6 +361,9 @@ void Messenger::fail_any_source(Status status, Peer& peer) noexcept {
       matcher_.unpost(*request);
       request->peer = &peer;
       complete(*request, status);
+    } else if (request->kind == RequestKind::composite && !request->ending.failed() &&
+               concerns(request->pattern.context, peer.number)) {
+      request->on_interrupt(*request);
     }
     request = next;
   }

@@ -63,6 +63,12 @@ class Messenger final : public PacketSink {
   // this object.
   void set_mover(std::uint32_t number, Mover& mover) noexcept { peers_[number]->mover = &mover; }
 
+  // Begins an operation that its caller puts together of others. It ends by end_composite() alone. Null: out
+  // of memory.
+  Request* begin_composite(const CompositeSpec& spec) noexcept;
+  // With `status`, or as it was interrupted.
+  void end_composite(Request& request, base::Status status) noexcept { complete(request, status); }
+
   // Takes back a posted receive or a send that its receiver has not granted; the request then ends with
   // `reason`. False: the buffer is in use, or the request has ended, as it does when its receiver turns out
   // to have it.
@@ -223,6 +229,10 @@ class Messenger final : public PacketSink {
   base::Status describe_match(Request& request, Peer& peer, const Envelope& envelope, std::uint8_t type_code,
                               std::size_t message_bytes) const noexcept;
   void owe(Peer& peer, std::size_t payload_bytes) noexcept;
+  [[nodiscard]] bool has_notes(std::uint32_t context) const noexcept {
+    return options_.noted_contexts != 0 && (context & options_.noted_contexts) == 0;
+  }
+  [[nodiscard]] Envelope envelope_of(const Peer& peer, const PacketHeader& header) const noexcept;
   bool take_credit(Peer& peer, const PacketHeader& header) noexcept;
   bool hold_window(Peer& peer, std::size_t payload_bytes) noexcept;
   bool list_offer(Unexpected& offer) noexcept;
@@ -359,42 +369,6 @@ class Messenger final : public PacketSink {
   bool yielded_ = false;                                 // pump() has something to do
 };
 
-// The end of a request that has no number, and of which no mover knows: of most of them.
-inline void Messenger::finish(Request& request, base::Status status) noexcept {
-  request.status = status;
-  request.state = RequestState::done;
-  base::IntrusiveList<Request, LiveTag>::remove(request);
-  --live_count_;
-  ++ended_count_;
-  if (request.kind == RequestKind::send) {
-    --live_send_count_;
-    --request.peer->live_sends;
-  }
-  if (Peer* const peer = request.peer; peer != nullptr) {
-    if (peer->told_about == &request) [[unlikely]] {
-      peer->told_about = nullptr;
-      peer->resume_wanted = unsettled_ = true;
-    }
-    // Nobody may look after it again for a long time.
-    if (peer->pulse.suspected && peer->heard != peer->pulse.heard) [[unlikely]]
-      clear_of_suspicion(*peer, std::chrono::steady_clock::now());
-  }
-  if (request.waiter != nullptr) request.waiter->unpark();
-  if (request.on_done != nullptr) request.on_done(request);
-  finish_errand(request);
-}
-
-// Frees a request that has ended, was released, and waits in no outbox.
-inline void Messenger::finish_errand(Request& request) noexcept {
-  using Outbox = base::IntrusiveList<Request, OutboxTag>;
-  if (request.state == RequestState::done && request.released && !Outbox::is_linked(request))
-    requests_.destroy(&request);
-}
-
-inline void Messenger::release(Request& request) noexcept {
-  request.released = true;
-  request.waiter = nullptr;
-  finish_errand(request);
-}
-
 }  // namespace parley::transport
+
+#include "transport/protocol/request_end.h"

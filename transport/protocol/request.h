@@ -23,7 +23,7 @@ struct LiveTag;
 // Element type that agrees with every other.
 inline constexpr std::uint8_t untyped = 0;
 
-enum class RequestKind : std::uint8_t { send, receive };
+enum class RequestKind : std::uint8_t { send, receive, composite };
 
 // Where an operation stands. The buffer may be touched in `leaving`, `streaming` and `moving` only; in
 // `offered` the peer may read it, as long as its mover has not withdrawn the key.
@@ -34,6 +34,7 @@ enum class RequestState : std::uint8_t {
   streaming,  // send: granted; pieces leave one after the other
   posted,     // receive: in the matcher
   moving,     // receive: matched; the payload is landing
+  composed,   // composite: its parts are under way
   done,       // `status` is final, the buffer belongs to the caller again
 };
 
@@ -72,10 +73,11 @@ struct alignas(64) Request : PostedReceive,
   std::size_t capacity_bytes = 0;
   std::size_t message_bytes = 0;  // of the whole message, once known
 
-  base::Parker* waiter = nullptr;                // woken at the end
-  void (*on_done)(Request&) noexcept = nullptr;  // called at the end, engine lock held
-  void* owner = nullptr;                         // the Messenger
-  void* user = nullptr;                          // of the layer above
+  base::Parker* waiter = nullptr;                     // woken at the end
+  void (*on_done)(Request&) noexcept = nullptr;       // called at the end, engine lock held
+  void (*on_interrupt)(Request&) noexcept = nullptr;  // composite: see CompositeSpec
+  void* owner = nullptr;                              // the Messenger
+  void* user = nullptr;                               // of the layer above
 
   std::chrono::nanoseconds timeout{0};
   std::chrono::steady_clock::time_point started{};  // zero until the first tick after posting

@@ -22,9 +22,19 @@ struct MessengerOptions {
   // From here on the receiver of a message that could be pulled may ask for it by the link. More than
   // eager_limit_bytes: of tendered ones it only tells what it prefers.
   std::size_t routed_bytes = 64 * 1024 + 1;
+  // Tags of contexts of which these bits are zero bring a note: what is matched is the tag without its low
+  // note_bits. 0: there are none.
+  std::uint32_t noted_contexts = 0;
   // Contexts below are of all processes unless they are opened; the others concern nobody while they are not.
   std::uint32_t first_group_context = std::numeric_limits<std::uint32_t>::max();
 };
+
+// A message's tag in a context with notes: bits that its receiver compares by itself, and the matched ones
+// above.
+inline constexpr int note_bits = 44;
+[[nodiscard]] constexpr std::int64_t tag_with_note(std::int64_t tag, std::uint64_t note) noexcept {
+  return tag << note_bits | static_cast<std::int64_t>(note);
+}
 
 struct SendSpec {
   std::uint32_t destination = 0;
@@ -37,6 +47,17 @@ struct SendSpec {
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see Request
   Endpoint::Urgency urgency = Endpoint::Urgency::now;
+};
+
+// An operation that is made of others, by whoever begins it.
+struct CompositeSpec {
+  std::uint32_t context = 0;
+  void* user = nullptr;
+  // Its deadline has passed, its context was aborted, or a process that is of the context was lost. Called
+  // while requests are gone through: it may only take a note. The operation ends by end_composite().
+  void (*on_interrupt)(Request&) noexcept = nullptr;
+  std::chrono::nanoseconds timeout{};
+  bool gives_up = false;  // see Request
 };
 
 struct ReceiveSpec {

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+
+#include "transport/protocol/messenger.h"
+
+// How most requests end, for the hot path: included by messenger.h.
+namespace parley::transport {
+
+// The end of a request that has no number, and of which no mover knows: of most of them.
+inline void Messenger::finish(Request& request, base::Status status) noexcept {
+  request.status = status;
+  request.state = RequestState::done;
+  base::IntrusiveList<Request, LiveTag>::remove(request);
+  --live_count_;
+  ++ended_count_;
+  if (request.kind == RequestKind::send) {
+    --live_send_count_;
+    --request.peer->live_sends;
+  }
+  if (Peer* const peer = request.peer; peer != nullptr) {
+    if (peer->told_about == &request) [[unlikely]] {
+      peer->told_about = nullptr;
+      peer->resume_wanted = unsettled_ = true;
+    }
+    // Nobody may look after it again for a long time.
+    if (peer->pulse.suspected && peer->heard != peer->pulse.heard) [[unlikely]]
+      clear_of_suspicion(*peer, std::chrono::steady_clock::now());
+  }
+  if (request.waiter != nullptr) request.waiter->unpark();
+  if (request.on_done != nullptr) request.on_done(request);
+  finish_errand(request);
+}
+
+// Frees a request that has ended, was released, and waits in no outbox.
+inline void Messenger::finish_errand(Request& request) noexcept {
+  using Outbox = base::IntrusiveList<Request, OutboxTag>;
+  if (request.state == RequestState::done && request.released && !Outbox::is_linked(request))
+    requests_.destroy(&request);
+}
+
+inline void Messenger::release(Request& request) noexcept {
+  request.released = true;
+  request.waiter = nullptr;
+  finish_errand(request);
+}
+
+}  // namespace parley::transport
