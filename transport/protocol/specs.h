@@ -20,7 +20,7 @@ struct MessengerOptions {
   std::uint32_t peer_count = 1;  // processes, ourselves included; their numbers are 0 to peer_count - 1
   // Larger messages are offered; at most max_payload_bytes. Nothing: what each link does best with.
   std::optional<std::size_t> eager_limit_bytes = std::nullopt;
-  std::size_t piece_bytes = 1024 * 1024;      // of a granted message, at most max_payload_bytes
+  std::size_t piece_bytes = 1024 * 1024;  // of a granted message, at most max_payload_bytes
   // From here on the receiver of a message that could be pulled may ask for it by the link. Larger than what
   // is eager where there is a mover: of tendered ones it only tells what it prefers.
   std::size_t routed_bytes = 64 * 1024 + 1;

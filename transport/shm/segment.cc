@@ -22,8 +22,8 @@
 namespace parley::transport::shm {
 namespace {
 
-// The pages are there, and up to here they are entered into our page tables with the mapping: a fault for each
-// page that is touched first would cost a message of 4 KiB as much as thirty later ones take.
+// The pages are there, and up to here they are entered into our page tables with the mapping: a fault for
+// each page that is touched first would cost a message of 4 KiB as much as thirty later ones take.
 constexpr std::size_t mapped_at_once = 16 << 20;
 
 constexpr const char* memfd_word = "memfd";
