@@ -77,7 +77,7 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
     if (*limit < 0 || *limit > static_cast<std::int64_t>(transport::max_payload_bytes))
       throw UsageError("PARLEY_EAGER_LIMIT must be 0 to 1048576 bytes");
     engine.messenger.eager_limit_bytes = static_cast<std::size_t>(*limit);
-    engine.messenger.routed_bytes = engine.messenger.eager_limit_bytes + 1;
+    engine.messenger.routed_bytes = static_cast<std::size_t>(*limit) + 1;
   }
   return std::make_unique<transport::Engine>(engine);
 }

@@ -10,19 +10,20 @@
 namespace parley::bench::compare {
 namespace {
 
-// Launch rounds and their milliseconds, from generous to scant. Beyond the first, a launch says no more:
-// launches differ more from each other than rounds within one.
+// Launch rounds and their milliseconds, from generous to scant. Launches differ more from each other than
+// rounds within one; but in the first milliseconds of a size a process does what it does once only: pages
+// are mapped, windows made.
 struct Effort {
   int launch_rounds;
   double round_ms;
 };
-constexpr std::array<Effort, 7> efforts = {{{7, 5}, {5, 4}, {3, 4}, {3, 2}, {2, 2}, {1, 2}, {1, 1}}};
+constexpr std::array<Effort, 7> efforts = {{{5, 12}, {3, 12}, {2, 12}, {1, 12}, {1, 8}, {1, 4}, {1, 1}}};
 
 // Rough costs; they only set how long a comparison lasts, and err on the long side.
-constexpr double library_start_seconds = 0.25;
-constexpr double peer_start_seconds = 0.9;
+constexpr double library_start_seconds = 0.1;
+constexpr double peer_start_seconds = 0.3;
 constexpr double probe_ms = 2;
-constexpr double shared_memory_bytes_per_ms = 5e6;
+constexpr double shared_memory_bytes_per_ms = 8e6;
 constexpr double loopback_bytes_per_ms = 2.5e6;
 // The library and its limits: over shared memory about six raw loops, over TCP one.
 constexpr double turns_over_shared_memory = 6;

@@ -70,6 +70,7 @@ void FaultTransport::on_link(PeerId peer, Endpoint& endpoint) noexcept {
   FaultEndpoint& link = *links_.emplace_back(std::make_unique<FaultEndpoint>(endpoint, dice_));
   endpoint.user = &link;
   link.dialled = endpoint.dialled;
+  link.eager_limit_bytes = endpoint.eager_limit_bytes;
   link.transport = endpoint.transport;
   sink_->on_link(peer, link);
 }

@@ -56,6 +56,9 @@ class Endpoint {
   void* user = nullptr;        // the sink's own record of this peer: no look-up per packet
   bool dialled = false;        // this side called connect(); set before on_link()
   std::string_view transport;  // Transport::name(), for people; set before on_link()
+  // The largest message that this link brings sooner whole than after its receiver has asked for it; set
+  // before on_link().
+  std::size_t eager_limit_bytes = 64 << 10;
   // Moves large data beside this link, if there is such a thing; set before on_link(), valid as the link is.
   Mover* mover = nullptr;
 };

@@ -121,6 +121,7 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
   end_dial(peer);
   peer.state = PeerState::up;
   peer.endpoint = &endpoint;
+  peer.eager_limit_bytes = options_.eager_limit_bytes.value_or(endpoint.eager_limit_bytes);
   if (endpoint.mover != nullptr) {
     peer.mover = endpoint.mover;
     // The answer to a grant that crossed a fill: nothing rare, so it allocates nothing then.

@@ -15,6 +15,7 @@ Messenger::Messenger(const MessengerOptions& options) : options_(options) {
   for (std::uint32_t number = 0; number < options.peer_count; ++number) {
     peers_.push_back(std::make_unique<Peer>());
     peers_.back()->number = peers_.back()->culprit = number;
+    if (options.eager_limit_bytes) peers_.back()->eager_limit_bytes = *options.eager_limit_bytes;
     peers_.back()->title = "rank " + std::to_string(number);
   }
   unreachable_.resize(options.peer_count);

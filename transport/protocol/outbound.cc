@@ -68,7 +68,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
 }
 
 bool Messenger::wants_eager(const Peer& peer, std::size_t bytes) const noexcept {
-  return bytes <= options_.eager_limit_bytes && credit_units(bytes) <= peer.credit_units;
+  return bytes <= peer.eager_limit_bytes && credit_units(bytes) <= peer.credit_units;
 }
 
 // Hands one packet to the link, with the credit we owe. True: taken, at once or `in_progress`. False: what is

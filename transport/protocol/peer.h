@@ -93,6 +93,7 @@ struct Peer {
   bool goodbye_sent = false;
   std::optional<std::uint32_t> goodbye_culprit;
 
+  std::size_t eager_limit_bytes = 64 << 10;        // as the link says, or the options
   std::int32_t credit_units = eager_window_units;  // what we may still send as eager
   std::int32_t held_units = 0;                     // what the peer may not send as eager,
   std::int32_t owed_units = 0;                     // ... and of this, what we have to hand back

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "transport/interface/endpoint.h"
@@ -17,10 +18,11 @@ namespace parley::transport {
 struct MessengerOptions {
   std::uint32_t self = 0;        // our number
   std::uint32_t peer_count = 1;  // processes, ourselves included; their numbers are 0 to peer_count - 1
-  std::size_t eager_limit_bytes = 64 * 1024;  // larger messages are offered; at most max_payload_bytes
-  std::size_t piece_bytes = 1024 * 1024;      // of a granted message, at most max_payload_bytes
-  // From here on the receiver of a message that could be pulled may ask for it by the link. More than
-  // eager_limit_bytes: of tendered ones it only tells what it prefers.
+  // Larger messages are offered; at most max_payload_bytes. Nothing: what each link does best with.
+  std::optional<std::size_t> eager_limit_bytes = std::nullopt;
+  std::size_t piece_bytes = 1024 * 1024;  // of a granted message, at most max_payload_bytes
+  // From here on the receiver of a message that could be pulled may ask for it by the link. Larger than what
+  // is eager where there is a mover: of tendered ones it only tells what it prefers.
   std::size_t routed_bytes = 64 * 1024 + 1;
   // Tags of contexts of which these bits are zero bring a note: what is matched is the tag without its low
   // note_bits. 0: there are none.

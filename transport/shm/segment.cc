@@ -22,6 +22,10 @@
 namespace parley::transport::shm {
 namespace {
 
+// The pages are there, and up to here they are entered into our page tables with the mapping: a fault for
+// each page that is touched first would cost a message of 4 KiB as much as thirty later ones take.
+constexpr std::size_t mapped_at_once = 16 << 20;
+
 constexpr const char* memfd_word = "memfd";
 constexpr unsigned no_exec_seal = 0x0008U;  // MFD_NOEXEC_SEAL, of Linux 6.3
 
@@ -156,7 +160,8 @@ void Segment::swap(Segment& other) noexcept {
 }
 
 base::Result<Segment> Segment::map(base::UniqueFd fd, std::size_t size, std::string how) {
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  const int now = size <= mapped_at_once ? MAP_POPULATE : 0;
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | now, fd.get(), 0);
   if (memory == MAP_FAILED)
     return base::Failure{{base::Code::exhausted, errno}, Refusal{"mmap", errno}.words()};
   return Segment(static_cast<std::byte*>(memory), size, std::move(fd), std::move(how));

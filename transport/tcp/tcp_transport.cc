@@ -21,6 +21,8 @@ using base::Code;
 using base::Status;
 
 namespace {
+// Up to here a grant's round trip is a good part of what the message takes; README has the measurement.
+constexpr std::size_t eager_limit_bytes = 512 << 10;
 
 // While one link is awaited, the others are looked at every so many passes.
 constexpr std::size_t passes_per_look_around = 4;
@@ -187,6 +189,7 @@ void TcpTransport::admit(PeerId peer, socket::Connection connection, bool dialle
   try {
     auto link = std::make_unique<TcpLink>(std::move(connection), *sink_, unsent_);
     link->dialled = dialled;
+    link->eager_limit_bytes = eager_limit_bytes;
     link->transport = name();
     watch(*link, EPOLLIN);
     if (link->watched_events == 0) return turn_down({Code::exhausted, errno}, "epoll_ctl failed");

@@ -34,6 +34,7 @@ MovedEndpoint::MovedEndpoint(Endpoint& inner, PacketSink& sink, const Lend& lend
   dialled = inner.dialled;
   transport = inner.transport;
   mover = inner.mover;
+  eager_limit_bytes = inner.eager_limit_bytes;
   arrival_.link = this;
   arrival_.fn = [](Completion& done, Status status) noexcept {
     static_cast<Arrival&>(done).link->landed(status);
