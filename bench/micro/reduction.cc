@@ -111,8 +111,8 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-// Turns of about 16 MiB each. `of_stream`: how much of the loop's speed the kernel reaches, by the medians of
-// the turns; bytes are those that are read and written.
+// Turns that fold 4 MiB or one array. `of_stream`: how much of the loop's speed the kernel reaches, by the
+// medians of the turns; bytes are those that are read and written.
 void fold(benchmark::State& state, DType dtype, ReduceOp::Kind kind) {
   const auto k = static_cast<std::size_t>(state.range(0));
   const auto bytes = static_cast<std::size_t>(state.range(1));

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 
 #include "tensor/reduce/element_kernels.h"
@@ -14,7 +15,7 @@ struct Complex {
 
 template <typename T>
 T canonical(T x) noexcept {
-  return x == x ? x : std::numeric_limits<T>::quiet_NaN();
+  return std::isnan(x) ? std::numeric_limits<T>::quiet_NaN() : x;
 }
 
 struct Product {

@@ -24,9 +24,10 @@ inline Vector<double> canonical(Vector<double> x) noexcept {
 }
 #else
 inline Vector<float> canonical(Vector<float> x) noexcept {
-  return x == x ? x : as<float>(splat(0x7fc00000u));
+  return x == x ? x : as<float>(splat(0x7fc00000u));  // NOLINT(misc-redundant-expression): not for a NaN
 }
 inline Vector<double> canonical(Vector<double> x) noexcept {
+  // NOLINTNEXTLINE(misc-redundant-expression)
   return x == x ? x : as<double>(splat(std::uint64_t{0x7ff8000000000000}));
 }
 #endif

@@ -1,6 +1,8 @@
 #include <parley/value_index.h>
 
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "tensor/reduce/element_kernels.h"
 
@@ -9,7 +11,8 @@ namespace {
 
 template <typename T>
 bool is_nan(T value) noexcept {
-  return value != value;
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
 }
 
 // The result does not depend on the order of the operands: where no value wins, the lower index does.

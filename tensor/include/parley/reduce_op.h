@@ -32,7 +32,8 @@ using ReduceFunction =
 //   premul_sum(factor)   numbers: the sum of factor times each rank's elements. Ranks may differ in the
 //   factor. custom(fn)           all, bytes and f8 included
 // A bool is true when its byte is not 0. 16-bit floating-point types are combined as float, with one rounding
-// for each pass over the operands. A NaN that comes out is the quiet one without payload, whatever went in.
+// for each pass over the operands. Where numbers are combined, a NaN comes out as the quiet one without
+// payload.
 //
 // Cheap to copy: one reference count where there is a factor or a function, none otherwise. Immutable.
 class PARLEY_API ReduceOp {
