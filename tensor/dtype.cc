@@ -8,8 +8,9 @@ namespace {
 
 // In the order of the enumerators.
 constexpr std::array<std::string_view, dtype_count> names = {
-    "bytes", "bool", "u8",  "i8",        "i16",        "i32",     "i64",    "f16",
-    "bf16",  "f32",  "f64", "complex64", "complex128", "f8_e4m3", "f8_e5m2"};
+    "bytes",   "bool",    "u8",      "i8",      "i16",       "i32",        "i64",
+    "f16",     "bf16",    "f32",     "f64",     "complex64", "complex128", "f8_e4m3",
+    "f8_e5m2", "f32_i32", "f64_i64", "i32_i32", "i64_i64"};
 
 }  // namespace
 

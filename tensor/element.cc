@@ -10,7 +10,13 @@
 namespace parley::tensor {
 namespace {
 
+// Elements that are no number that a Scalar could hold.
+constexpr bool is_opaque(DType dtype) noexcept {
+  return is_f8(dtype) || is_pair(dtype);
+}
 [[noreturn]] void refuse_opaque(DType dtype) {
+  if (is_pair(dtype))
+    throw UsageError(base::concat(name(dtype), " elements are pairs: use data_as<ValueIndex<...>>()"));
   throw UsageError(base::concat(name(dtype), " elements are opaque: use their bytes, data_as<std::byte>()"));
 }
 
@@ -32,7 +38,11 @@ auto visit(DType dtype, const Fn& fn) {
     case DType::complex64: return fn(std::type_identity<std::complex<float>>{});
     case DType::complex128: return fn(std::type_identity<std::complex<double>>{});
     case DType::f8_e4m3:
-    case DType::f8_e5m2: break;
+    case DType::f8_e5m2:
+    case DType::f32_i32:
+    case DType::f64_i64:
+    case DType::i32_i32:
+    case DType::i64_i64: break;
   }
   refuse_opaque(dtype);
 }
@@ -40,8 +50,8 @@ auto visit(DType dtype, const Fn& fn) {
 }  // namespace
 
 ElementBytes encode(const Scalar& value, DType dtype) {
-  if (is_f8(dtype)) {
-    // All bits zero is the number zero in both kinds.
+  if (is_opaque(dtype)) {
+    // All bits zero is zero in all of them.
     if (value.to<double>() != 0) refuse_opaque(dtype);
     return {};
   }

@@ -54,10 +54,13 @@ class NumberFormat {
 
 class Printer {
  public:
-  explicit Printer(const Tensor& tensor) : tensor_(tensor), shorten_(tensor.numel() > summary_threshold) {
+  explicit Printer(const Tensor& tensor)
+      : tensor_(tensor),
+        number_(tensor::is_pair(tensor.dtype()) ? tensor::parts_of(tensor.dtype()).value : tensor.dtype()),
+        shorten_(tensor.numel() > summary_threshold) {
     auto see = [this](const std::byte* at) {
-      if (!has_point()) return;
-      const auto value = tensor::decode(at, tensor_.dtype()).to<std::complex<double>>();
+      if (!has_point(number_)) return;
+      const auto value = tensor::decode(at, number_).to<std::complex<double>>();
       real_.see(value.real());
       imaginary_.see(value.imag());
     };
@@ -79,8 +82,8 @@ class Printer {
   }
 
  private:
-  [[nodiscard]] bool has_point() const noexcept {
-    return tensor::is_floating_point(tensor_.dtype()) || tensor::is_complex(tensor_.dtype());
+  [[nodiscard]] static bool has_point(DType dtype) noexcept {
+    return tensor::is_floating_point(dtype) || tensor::is_complex(dtype);
   }
   [[nodiscard]] bool is_shortened(std::int64_t size) const noexcept {
     return shorten_ && size > 2 * edge_items;
@@ -104,7 +107,12 @@ class Printer {
   }
 
   [[nodiscard]] std::string text(const std::byte* at) const {
-    const DType dtype = tensor_.dtype();
+    if (!tensor::is_pair(tensor_.dtype())) return text(at, number_);
+    const DType index = tensor::parts_of(tensor_.dtype()).index;
+    return "(" + text(at, number_) + ", " + text(at + size_of(number_), index) + ")";
+  }
+
+  [[nodiscard]] std::string text(const std::byte* at, DType dtype) const {
     if (dtype == DType::bytes || tensor::is_f8(dtype)) {
       constexpr std::string_view digits = "0123456789abcdef";
       const auto value = std::to_integer<std::size_t>(*at);
@@ -152,6 +160,7 @@ class Printer {
   }
 
   const Tensor& tensor_;
+  DType number_;  // of the elements, or of the values of pairs
   bool shorten_;
   NumberFormat real_;
   NumberFormat imaginary_;

@@ -90,7 +90,7 @@ double Scalar::to_real(DType dtype) const {
 }
 
 template <typename T>
-requires has_dtype<T> T Scalar::to()
+requires has_scalar<T> T Scalar::to()
 const {
   constexpr DType dtype = dtype_of<T>;
   if constexpr (std::is_same_v<T, std::byte>) {

@@ -2,6 +2,7 @@
 
 #include <parley/export.h>
 #include <parley/float16.h>
+#include <parley/value_index.h>
 
 #include <complex>
 #include <cstddef>
@@ -28,12 +29,16 @@ enum class DType : std::uint8_t {
   complex128 = 12,  // two f64
   f8_e4m3 = 13,     // the f8 kinds are carried, not computed with
   f8_e5m2 = 14,
+  f32_i32 = 15,  // a value and its index, for minloc and maxloc: ValueIndex<float, std::int32_t>
+  f64_i64 = 16,
+  i32_i32 = 17,
+  i64_i64 = 18,
 };
-inline constexpr int dtype_count = 15;
+inline constexpr int dtype_count = 19;
 
 // Bytes of one element; 0 for a number that is no DType.
 [[nodiscard]] constexpr std::size_t size_of(DType dtype) noexcept {
-  constexpr std::uint8_t bytes[dtype_count] = {1, 1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 1, 1};
+  constexpr std::uint8_t bytes[dtype_count] = {1, 1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 1, 1, 8, 16, 8, 16};
   const auto index = static_cast<std::size_t>(dtype);
   return index < dtype_count ? bytes[index] : 0;
 }
@@ -80,6 +85,14 @@ template <>
 struct DTypeOf<std::complex<float>> : DTypeIs<DType::complex64> {};
 template <>
 struct DTypeOf<std::complex<double>> : DTypeIs<DType::complex128> {};
+template <>
+struct DTypeOf<ValueIndex<float, std::int32_t>> : DTypeIs<DType::f32_i32> {};
+template <>
+struct DTypeOf<ValueIndex<double, std::int64_t>> : DTypeIs<DType::f64_i64> {};
+template <>
+struct DTypeOf<ValueIndex<std::int32_t, std::int32_t>> : DTypeIs<DType::i32_i32> {};
+template <>
+struct DTypeOf<ValueIndex<std::int64_t, std::int64_t>> : DTypeIs<DType::i64_i64> {};
 static_assert(sizeof(long) == 8 && sizeof(bool) == 1);
 }  // namespace detail
 

@@ -11,6 +11,10 @@
 
 namespace parley {
 
+// C++ types that a Scalar converts to: those of a tensor that are one number.
+template <typename T>
+concept has_scalar = has_dtype<T> && !detail::is_value_index<T>;
+
 // One number of any element type: what fill() takes and item() reads. Keeps 64-bit integers exact.
 class PARLEY_API Scalar {
  public:
@@ -32,9 +36,9 @@ class PARLEY_API Scalar {
 
   // As T. Floating-point types round to nearest, ties to even; everything else must be exact. Throws
   // UsageError when the value is not in T's range, is no integer where T is one, or has an imaginary part
-  // where T has none. Defined for every T with has_dtype<T>.
+  // where T has none.
   template <typename T>
-  requires has_dtype<T>
+  requires has_scalar<T>
   [[nodiscard]] T to() const;
 
   // "1", "2.5", "(1,2)".

@@ -100,10 +100,10 @@ class PARLEY_API Tensor {
 
   // The only element, converted as Scalar::to does. UsageError unless there is exactly one.
   template <typename T = double>
-  requires has_dtype<T>
+  requires has_scalar<T>
   [[nodiscard]] T item() const { return only_element().template to<T>(); }
 
-  // Sets every element, converted as Scalar::to does. The f8 kinds take 0 only.
+  // Sets every element, converted as Scalar::to does. The f8 kinds and pairs take 0 only.
   void fill(const Scalar& value) const;
 
   // An owning, contiguous, writable copy.

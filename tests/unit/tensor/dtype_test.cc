@@ -33,6 +33,10 @@ TEST(DType, KnowsTypeSizeAndName) {
   expect_dtype<double>(DType::f64, "f64");
   expect_dtype<std::complex<float>>(DType::complex64, "complex64");
   expect_dtype<std::complex<double>>(DType::complex128, "complex128");
+  expect_dtype<ValueIndex<float, std::int32_t>>(DType::f32_i32, "f32_i32");
+  expect_dtype<ValueIndex<double, std::int64_t>>(DType::f64_i64, "f64_i64");
+  expect_dtype<ValueIndex<std::int32_t, std::int32_t>>(DType::i32_i32, "i32_i32");
+  expect_dtype<ValueIndex<std::int64_t, std::int64_t>>(DType::i64_i64, "i64_i64");
 }
 
 TEST(DType, TheF8KindsAreOneByte) {
@@ -64,6 +68,7 @@ TEST(DType, NumbersOnTheWireStay) {
   EXPECT_EQ(static_cast<int>(DType::i64), 6);
   EXPECT_EQ(static_cast<int>(DType::f32), 9);
   EXPECT_EQ(static_cast<int>(DType::f8_e5m2), 14);
+  EXPECT_EQ(static_cast<int>(DType::i64_i64), 18);
 }
 
 TEST(Device, HasAName) {

@@ -66,6 +66,20 @@ TEST(OwningTensor, F8ElementsAreCarriedOnly) {
   }
 }
 
+TEST(OwningTensor, PairsAreReadAndWrittenByTheirType) {
+  for (const DType dtype : {DType::f32_i32, DType::f64_i64, DType::i32_i32, DType::i64_i64}) {
+    const Tensor tensor = Tensor::zeros(2, dtype);
+    EXPECT_NO_THROW(tensor.fill(0));
+    EXPECT_THROW(tensor.fill(1), UsageError);
+    EXPECT_THROW((void)tensor.narrow(0, 0, 1).item(), UsageError);
+  }
+  using Pair = ValueIndex<float, std::int32_t>;
+  static_assert(has_dtype<Pair> && !has_scalar<Pair>);
+  const Tensor tensor = Tensor::zeros(2, DType::f32_i32);
+  tensor.data_as<Pair>()[1] = {2.5f, 7};
+  EXPECT_EQ(tensor.clone().data_as<Pair>()[1], (Pair{2.5f, 7}));
+}
+
 TEST(OwningTensor, ARefusedValueChangesNothing) {
   const Tensor tensor = Tensor::full(3, 7, DType::u8);
   EXPECT_THROW(tensor.fill(256), UsageError);

@@ -71,6 +71,13 @@ TEST(Print, ComplexNumbers) {
   EXPECT_EQ(print<Complex>({Complex(1.5f, 2)}), "tensor([1.5000+2.j])");
 }
 
+TEST(Print, Pairs) {
+  using Single = ValueIndex<float, std::int32_t>;
+  using Whole = ValueIndex<std::int64_t, std::int64_t>;
+  EXPECT_EQ(print<Single>({{1.5f, 3}, {-2, 40}}), "tensor([  (1.5000, 3), (-2.0000, 40)], dtype=f32_i32)");
+  EXPECT_EQ(print<Whole>({{-1, 2}}), "tensor([(-1, 2)])");
+}
+
 TEST(Print, NoElements) {
   EXPECT_EQ(print<float>({}), "tensor([], dtype=f32)");
   EXPECT_EQ(Tensor::zeros({0, 3}).to_string(), "tensor([], shape=[0, 3], dtype=f32)");
