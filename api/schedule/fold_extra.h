@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <optional>
 
 namespace parley::schedule {
 
@@ -13,7 +12,7 @@ namespace parley::schedule {
 class FoldExtra {
  public:
   // `kept` takes part also where it is the even one of its pair; the odd one then leaves.
-  explicit constexpr FoldExtra(std::uint32_t size, std::optional<std::uint32_t> kept = std::nullopt) noexcept
+  explicit constexpr FoldExtra(std::uint32_t size, std::uint32_t kept = 1) noexcept
       : power_(std::bit_floor(size)), extra_(size - std::bit_floor(size)), kept_(kept) {}
 
   // How many take part, a power of two, and in how many rounds of doubling they all meet.
@@ -46,7 +45,7 @@ class FoldExtra {
  private:
   std::uint32_t power_;
   std::uint32_t extra_;
-  std::optional<std::uint32_t> kept_;
+  std::uint32_t kept_;
 };
 
 }  // namespace parley::schedule
