@@ -46,12 +46,28 @@ void Builder::settle(std::uint32_t step) {
   std::erase(before_, step);  // it reads what it writes
   std::sort(before_.begin(), before_.end());
   before_.erase(std::unique(before_.begin(), before_.end()), before_.end());
-  for (const std::uint32_t earlier : before_) order(earlier, step);
+  drop_implied();
+  first_edge_.resize(step + 1, edges_.size());
+  for (const std::uint32_t earlier : before_) edges_.emplace_back(earlier, step);
   before_.clear();
 }
 
+// A step need not be waited for if another one that is waited for waits for it. Looks one step back only,
+// which finds what hazards repeat.
+void Builder::drop_implied() {
+  std::vector<std::uint32_t> implied;
+  for (const std::uint32_t other : before_)
+    for (std::size_t i = first_edge_[other]; i < edges_.size() && edges_[i].second == other; ++i)
+      if (std::binary_search(before_.begin(), before_.end(), edges_[i].first))
+        implied.push_back(edges_[i].first);
+  std::sort(implied.begin(), implied.end());
+  std::erase_if(before_, [&](std::uint32_t earlier) {
+    return std::binary_search(implied.begin(), implied.end(), earlier);
+  });
+}
+
 void Builder::order(std::uint32_t earlier, std::uint32_t later) {
-  if (earlier != no_step && later != no_step) edges_.emplace_back(earlier, later);
+  if (earlier != no_step && later != no_step) ordered_.emplace_back(earlier, later);
 }
 
 void Builder::enter_lane(std::vector<std::uint32_t>& lanes, std::uint32_t peer, std::uint32_t step) {
@@ -120,6 +136,7 @@ std::uint32_t Builder::await(std::uint32_t peer) {
 }
 
 Schedule Builder::finish() {
+  edges_.insert(edges_.end(), ordered_.begin(), ordered_.end());
   std::sort(edges_.begin(), edges_.end());
   edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
   schedule_.successors.reserve(edges_.size());

@@ -63,6 +63,7 @@ class Builder {
   void writes(std::uint32_t step, const Slice& slice);
   // Makes what was noted in before_ the step's predecessors.
   void settle(std::uint32_t step);
+  void drop_implied();
   void enter_lane(std::vector<std::uint32_t>& lanes, std::uint32_t peer, std::uint32_t step);
 
   bool in_place_;
@@ -71,10 +72,13 @@ class Builder {
   std::uint64_t output_count_;
   Schedule schedule_;
   Hazards hazards_[3];
-  std::vector<std::uint32_t> sends_;                            // the last step of each lane, by peer
-  std::vector<std::uint32_t> receives_;                         // the same
-  std::vector<std::uint32_t> before_;                           // what the step in the making waits for
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_;  // earlier, later
+  std::vector<std::uint32_t> sends_;                     // the last step of each lane, by peer
+  std::vector<std::uint32_t> receives_;                  // the same
+  std::vector<std::uint32_t> before_;                    // what the step in the making waits for
+  using Edge = std::pair<std::uint32_t, std::uint32_t>;  // earlier, later
+  std::vector<Edge> edges_;                              // by the later step
+  std::vector<std::size_t> first_edge_;                  // of each step, in edges_
+  std::vector<Edge> ordered_;                            // by order()
 };
 
 }  // namespace parley::schedule

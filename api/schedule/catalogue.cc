@@ -4,8 +4,19 @@
 #include <cassert>
 #include <utility>
 
+#include "api/schedule/barriers.h"
+#include "api/schedule/binary_tree.h"
+#include "api/schedule/binomial.h"
+#include "api/schedule/bruck.h"
+#include "api/schedule/chain.h"
+#include "api/schedule/exchange.h"
+#include "api/schedule/halving.h"
+#include "api/schedule/linear.h"
 #include "api/schedule/recursive_doubling.h"
 #include "api/schedule/ring.h"
+#include "api/schedule/scan.h"
+#include "api/schedule/subtrees.h"
+#include "api/schedule/two_level.h"
 
 namespace parley::schedule {
 namespace {
@@ -13,8 +24,19 @@ namespace {
 std::vector<Entry> gather_entries() {
   std::vector<Entry> all;
   for (const auto entries : {
-           ring_entries(),
+           barrier_entries(),
+           binary_tree_entries(),
+           binomial_entries(),
+           bruck_entries(),
+           chain_entries(),
+           exchange_entries(),
+           halving_entries(),
+           linear_entries(),
            recursive_doubling_entries(),
+           ring_entries(),
+           scan_entries(),
+           subtree_entries(),
+           two_level_entries(),
        })
     all.insert(all.end(), entries.begin(), entries.end());
   std::sort(all.begin(), all.end(), [](const Entry& left, const Entry& right) {

@@ -21,6 +21,8 @@ class Team {
   // The index of this rank.
   [[nodiscard]] std::uint32_t me() const noexcept { return me_; }
   [[nodiscard]] std::uint32_t rank(std::uint32_t index) const noexcept { return members_[index]; }
+  // `number` counted around the ring.
+  [[nodiscard]] std::uint32_t index(std::uint32_t number) const noexcept { return number % size(); }
   // The rank `distance` indices further, around the ring. REQUIRES: distance <= size().
   [[nodiscard]] std::uint32_t next(std::uint32_t distance = 1) const noexcept {
     return members_[(me_ + distance) % size()];

@@ -45,7 +45,7 @@ class Inspection {
   void touch(std::uint32_t step, const Slice& slice, bool writes) {
     const auto place = static_cast<std::size_t>(slice.space);
     if (slice.end() > limits_[place]) return fail(step, "leaves its buffer");
-    if (writes && slice.space == Space::input) return fail(step, "writes the input");
+    if (writes && slice.space == Space::input && slice.count > 0) return fail(step, "writes the input");
     const std::uint64_t begin = origin_[place] + slice.begin;
     if (slice.count > 0) accesses_.push_back({buffer_[place], begin, begin + slice.count, step, writes});
   }

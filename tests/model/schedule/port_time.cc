@@ -19,6 +19,8 @@ class Clock {
   std::uint64_t run() {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank)
       for (std::uint32_t step = 0; step < schedules_[rank].steps.size(); ++step) {
+        const Step& one = schedules_[rank].steps[step];
+        if (one.kind == StepKind::receive) lanes_[{one.peer, rank}].receives.push_back(step);
         ranks_[rank].counters.push_back(schedules_[rank].steps[step].blockers);
         if (ranks_[rank].counters[step] == 0) push(0, begin, rank, step);
       }
@@ -39,7 +41,7 @@ class Clock {
   enum Kind : std::uint8_t { end, begin, send_port, receive_port };
   using Event = std::tuple<std::uint64_t, Kind, std::uint32_t, std::uint32_t>;
   struct Arrival {
-    std::uint64_t sent = 0;
+    std::uint32_t receive = 0;  // the step that it is for
     std::uint32_t from = 0;
     std::uint64_t price = 0;
     friend auto operator<=>(const Arrival&, const Arrival&) = default;
@@ -52,6 +54,8 @@ class Clock {
     std::uint64_t receiving_until = 0;
   };
   struct Lane {
+    std::vector<std::uint32_t> receives;  // steps, in order
+    std::size_t sent = 0;
     std::deque<std::uint64_t> arrived;  // times, of messages whose receive has not begun
     std::deque<std::uint32_t> begun;    // receives whose message has not arrived
   };
@@ -101,7 +105,8 @@ class Clock {
     one.sending_until = now_ + price;
     push(one.sending_until, end, rank, index);
     push(one.sending_until, send_port, rank, 0);
-    ranks_[step.peer].arrivals.insert({now_, rank, price});
+    Lane& lane = lanes_[{rank, step.peer}];
+    ranks_[step.peer].arrivals.insert({lane.receives.at(lane.sent++), rank, price});
     push(now_, receive_port, step.peer, 0);
   }
 

@@ -14,9 +14,9 @@ struct Price {
 };
 
 // When the last rank is done if each rank sends one message at a time and receives one at a time, both at
-// once: the oldest step that is ready first, and messages in the order in which they were sent. A message is
-// under way from the beginning of its sending and occupies both ends for its price; nothing else takes time.
-// REQUIRES: the schedules come to an end.
+// once: of what is ready, or has come, that which stands first in its schedule. A message is under way from
+// the beginning of its sending and occupies both ends for its price; nothing else takes time. REQUIRES: the
+// schedules come to an end.
 std::uint64_t port_time(const Group& group, const std::vector<Schedule>& schedules, const Price& price);
 
 }  // namespace parley::schedule

@@ -77,6 +77,9 @@ std::string prove(const Group& group, const std::vector<Schedule>& schedules, st
   // Rendezvous first: what comes to an end without any buffering does so with it.
   for (const Sends sends : {Sends::rendezvous, Sends::buffered, Sends::mixed})
     if (problem.empty()) problem = simulate(group, schedules, sends, seed++);
+  if (group.what().operation == Operation::barrier && group.what().size > 1)
+    for (std::uint32_t late = 0; late < schedules.size() && problem.empty(); ++late)
+      problem = simulate_late(group, schedules, late);
   if (problem.empty()) problem = check_cost(group, schedules);
   return problem;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,6 +12,12 @@
 #include "tests/model/schedule/proof.h"
 
 namespace parley::schedule {
+
+// What GoogleTest says of a parameter.
+static void PrintTo(const Entry& entry, std::ostream* out) {
+  *out << name(entry.operation) << " by " << name(entry.algorithm);
+}
+
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -82,6 +89,10 @@ std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t 
   return all;
 }
 
+std::string name_of(const Entry& entry) {
+  return std::string(name(entry.operation)) + "_" + std::string(name(entry.algorithm));
+}
+
 class ScheduleModel : public testing::TestWithParam<Entry> {};
 
 TEST_P(ScheduleModel, KeepsWhatItPromises) {
@@ -99,10 +110,7 @@ TEST_P(ScheduleModel, KeepsWhatItPromises) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, ScheduleModel, testing::ValuesIn(catalogue().begin(), catalogue().end()),
-                         [](const auto& entry) {
-                           return std::string(name(entry.param.operation)) + "_" +
-                                  std::string(name(entry.param.algorithm));
-                         });
+                         [](const auto& entry) { return name_of(entry.param); });
 
 }  // namespace
 }  // namespace parley::schedule

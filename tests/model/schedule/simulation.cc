@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <random>
 #include <sstream>
 #include <utility>
@@ -78,26 +79,30 @@ class Machine {
       const Schedule& schedule = schedules[rank];
       memories_.emplace_back(group.what(), group.shape(rank), schedule.scratch_count);
       counters_.emplace_back();
+      unfinished_.push_back(schedule.steps.size());
       for (std::uint32_t step = 0; step < schedule.steps.size(); ++step) {
         counters_[rank].push_back(schedule.steps[step].blockers);
         if (schedule.steps[step].blockers == 0) events_.push_back({begin, {rank, step}, 0});
-        ++unfinished_;
       }
     }
   }
 
   std::string run() {
-    while (!events_.empty() && problem_.empty()) {
-      std::swap(events_[random_() % events_.size()], events_.back());
-      const Event event = events_.back();
-      events_.pop_back();
-      handle(event);
-    }
-    if (problem_.empty() && unfinished_ > 0) problem_ = deadlock();
+    run_events();
+    if (problem_.empty() && unfinished() > 0) problem_ = deadlock();
     if (!problem_.empty()) return problem_;
     std::vector<std::vector<Value>> outputs;
     for (Memory& memory : memories_) outputs.push_back(memory.output());
     return group_.check(outputs);
+  }
+
+  std::string run_without(std::uint32_t late) {
+    std::erase_if(events_, [&](const Event& event) { return event.id.rank == late; });
+    run_events();
+    for (std::uint32_t rank = 0; rank < unfinished_.size(); ++rank)
+      if (unfinished_[rank] == 0)
+        return "rank " + std::to_string(rank) + " is done before rank " + std::to_string(late) + " came";
+    return problem_;
   }
 
  private:
@@ -113,6 +118,19 @@ class Machine {
     std::size_t sent = 0;
     std::size_t received = 0;
   };
+
+  void run_events() {
+    while (!events_.empty() && problem_.empty()) {
+      std::swap(events_[random_() % events_.size()], events_.back());
+      const Event event = events_.back();
+      events_.pop_back();
+      handle(event);
+    }
+  }
+
+  std::size_t unfinished() const {
+    return std::accumulate(unfinished_.begin(), unfinished_.end(), std::size_t{0});
+  }
 
   const Step& step(StepId id) const { return schedules_[id.rank].steps[id.step]; }
 
@@ -198,7 +216,7 @@ class Machine {
   }
 
   void end(StepId id) {
-    --unfinished_;
+    --unfinished_[id.rank];
     const Step& over = step(id);
     const auto first = schedules_[id.rank].successors.begin() + over.first_successor;
     for (std::uint32_t i = 0; i < over.successor_count; ++i) unblock({id.rank, first[i]});
@@ -210,7 +228,7 @@ class Machine {
 
   std::string deadlock() const {
     std::ostringstream text;
-    text << unfinished_ << " steps never end; unmatched messages of";
+    text << unfinished() << " steps never end; unmatched messages of";
     for (const auto& [ends, lane] : lanes_)
       if (lane.sent != lane.received) text << " " << ends.first << "->" << ends.second;
     return text.str();
@@ -225,7 +243,7 @@ class Machine {
   std::vector<Event> events_;
   std::vector<Message> messages_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Lane> lanes_;
-  std::size_t unfinished_ = 0;
+  std::vector<std::size_t> unfinished_;  // steps of each rank
   std::string problem_;
 };
 
@@ -234,6 +252,10 @@ class Machine {
 std::string simulate(const Group& group, const std::vector<Schedule>& schedules, Sends sends,
                      std::uint32_t seed) {
   return Machine(group, schedules, sends, seed).run();
+}
+
+std::string simulate_late(const Group& group, const std::vector<Schedule>& schedules, std::uint32_t late) {
+  return Machine(group, schedules, Sends::buffered, late).run_without(late);
 }
 
 }  // namespace parley::schedule

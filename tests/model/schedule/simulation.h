@@ -18,4 +18,7 @@ enum class Sends : std::uint8_t { buffered, rendezvous, mixed };
 std::string simulate(const Group& group, const std::vector<Schedule>& schedules, Sends sends,
                      std::uint32_t seed);
 
+// A barrier: runs all that can run while rank `late` has begun nothing. "" if then nobody is done.
+std::string simulate_late(const Group& group, const std::vector<Schedule>& schedules, std::uint32_t late);
+
 }  // namespace parley::schedule
