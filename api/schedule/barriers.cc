@@ -78,7 +78,7 @@ void linear(Builder& builder, const Shape& shape) {
 }
 
 Cost linear_cost(const Shape& shape) {
-  return {.near = {2ULL * (shape.size - 1), 0}};
+  return {.near = {2ULL * (shape.size - 1), 0, 2}};
 }
 
 constexpr Entry entries[] = {

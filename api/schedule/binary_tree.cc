@@ -59,7 +59,7 @@ Cost pipeline(const Shape& shape) {
   const std::uint64_t segments = segments_of(shape.count, shape.segment_count);
   const std::uint64_t segment = segments == 1 ? shape.count : shape.segment_count;
   const auto levels = static_cast<std::uint64_t>(std::bit_width(shape.size) - 1);
-  return {.near = {2 * (levels + segments - 1), 2 * ((levels - 1) * segment + shape.count)}};
+  return {.near = {2 * (levels + segments - 1), 2 * ((levels - 1) * segment + shape.count), levels}};
 }
 
 Cost broadcast_cost(const Shape& shape) {

@@ -95,6 +95,8 @@ Schedule make(Operation operation, Algorithm algorithm, const Shape& shape) {
 Cost cost(Operation operation, Algorithm algorithm, const Shape& shape) {
   if (shape.size == 1) return {};
   Cost result = find_entry(operation, algorithm)->cost(shape);
+  for (Path* path : {&result.near, &result.far})
+    if (path->hops == 0) path->hops = path->messages;
   // Who does not look at hosts may have a message between hosts in every step.
   const bool looks = algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
   if (!looks && host_count(shape) > 1) std::swap(result.near, result.far);

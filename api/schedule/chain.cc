@@ -104,7 +104,7 @@ void exscan(Builder& builder, const Shape& shape) {
 Cost pipeline(const Shape& shape, bool folds) {
   const std::uint64_t filled = shape.size - 2;
   return {.near = {filled + segments_of(shape.count, shape.segment_count),
-                   filled * segment_of(shape) + shape.count},
+                   filled * segment_of(shape) + shape.count, filled + 1},
           .sent = shape.count,
           .reduced = folds ? shape.count : 0};
 }

@@ -8,6 +8,9 @@ namespace parley::schedule {
 struct Path {
   std::uint64_t messages = 0;
   std::uint64_t elements = 0;
+  // Messages of which each one waits for the one before, even if ports took any number at once. Where an
+  // entry says 0 that is all of them.
+  std::uint64_t hops = 0;
 };
 
 // What an algorithm promises; the model test holds it to that. A rank sends one message at a time and

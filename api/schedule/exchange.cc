@@ -43,9 +43,15 @@ void pairwise(Builder& builder, const Shape& shape) {
   all_to_all(builder, shape, true);
 }
 
-Cost all_to_all_cost(const Shape& shape) {
+Cost pairwise_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
   return {.near = {messages, messages * largest_block(shape)}, .sent = total_count(shape)};
+}
+
+Cost linear_cost(const Shape& shape) {
+  Cost cost = pairwise_cost(shape);
+  cost.near.hops = 1;
+  return cost;
 }
 
 void reduce_scatter(Builder& builder, const Shape& shape) {
@@ -66,12 +72,14 @@ void reduce_scatter(Builder& builder, const Shape& shape) {
 Cost reduce_scatter_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
   const std::uint64_t elements = messages * largest_block(shape);
-  return {.near = {messages, elements}, .sent = std::min(elements, total_count(shape)), .reduced = elements};
+  // Folding is all that makes a round wait for another.
+  return {
+      .near = {messages, elements, 1}, .sent = std::min(elements, total_count(shape)), .reduced = elements};
 }
 
 constexpr Entry entries[] = {
-    {Operation::all_to_all, Algorithm::linear, linear, all_to_all_cost},
-    {Operation::all_to_all, Algorithm::pairwise, pairwise, all_to_all_cost},
+    {Operation::all_to_all, Algorithm::linear, linear, linear_cost},
+    {Operation::all_to_all, Algorithm::pairwise, pairwise, pairwise_cost},
     {Operation::reduce_scatter, Algorithm::pairwise, reduce_scatter, reduce_scatter_cost, Order::any},
 };
 

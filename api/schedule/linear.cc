@@ -42,7 +42,7 @@ void broadcast(Builder& builder, const Shape& shape) {
 
 Cost broadcast_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
-  return {.near = {messages, messages * shape.count}, .sent = messages * shape.count};
+  return {.near = {messages, messages * shape.count, 1}, .sent = messages * shape.count};
 }
 
 void reduce(Builder& builder, const Shape& shape) {
@@ -61,7 +61,8 @@ void reduce(Builder& builder, const Shape& shape) {
 
 Cost reduce_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
-  return {.near = {messages, messages * shape.count}, .sent = shape.count, .reduced = messages * shape.count};
+  return {
+      .near = {messages, messages * shape.count, 1}, .sent = shape.count, .reduced = messages * shape.count};
 }
 
 void all_reduce(Builder& builder, const Shape& shape) {
@@ -78,7 +79,7 @@ void all_reduce(Builder& builder, const Shape& shape) {
 Cost all_reduce_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
   const std::uint64_t elements = messages * shape.count;
-  return {.near = {messages, elements}, .sent = elements, .reduced = elements};
+  return {.near = {messages, elements, 1}, .sent = elements, .reduced = elements};
 }
 
 void pairwise_all_reduce(Builder& builder, const Shape& shape) {
@@ -91,7 +92,7 @@ void pairwise_all_reduce(Builder& builder, const Shape& shape) {
 Cost pairwise_all_reduce_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
   const std::uint64_t elements = messages * divide_up(shape.count, shape.size);
-  return {.near = {2 * messages, 2 * elements}, .sent = elements + shape.count, .reduced = elements};
+  return {.near = {2 * messages, 2 * elements, 2}, .sent = elements + shape.count, .reduced = elements};
 }
 
 void scatter(Builder& builder, const Shape& shape) {
@@ -118,13 +119,13 @@ void gather(Builder& builder, const Shape& shape) {
 
 Cost scatter_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
-  return {.near = {messages, messages * largest_block(shape)},
+  return {.near = {messages, messages * largest_block(shape), 1},
           .sent = std::min(messages * largest_block(shape), total_count(shape))};
 }
 
 Cost gather_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
-  return {.near = {messages, messages * largest_block(shape)}, .sent = largest_block(shape)};
+  return {.near = {messages, messages * largest_block(shape), 1}, .sent = largest_block(shape)};
 }
 
 void all_gather(Builder& builder, const Shape& shape) {
@@ -134,7 +135,7 @@ void all_gather(Builder& builder, const Shape& shape) {
 Cost all_gather_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
   const std::uint64_t elements = messages * largest_block(shape);
-  return {.near = {messages, elements}, .sent = elements};
+  return {.near = {messages, elements, 1}, .sent = elements};
 }
 
 void reduce_scatter(Builder& builder, const Shape& shape) {
@@ -144,7 +145,8 @@ void reduce_scatter(Builder& builder, const Shape& shape) {
 Cost reduce_scatter_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
   const std::uint64_t elements = messages * largest_block(shape);
-  return {.near = {messages, elements}, .sent = std::min(elements, total_count(shape)), .reduced = elements};
+  return {
+      .near = {messages, elements, 1}, .sent = std::min(elements, total_count(shape)), .reduced = elements};
 }
 
 constexpr Entry entries[] = {

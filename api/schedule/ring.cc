@@ -83,7 +83,7 @@ void all_gather(Builder& builder, const Shape& shape) {
 // Once around for blocks of which the largest has `largest` of `total` elements.
 Cost around(const Shape& shape, std::uint64_t largest, std::uint64_t total, std::uint64_t segment) {
   const std::uint64_t hops = shape.size - 1;
-  return {.near = {hops * segments_of(largest, segment), hops * largest},
+  return {.near = {hops * segments_of(largest, segment), hops * largest, hops},
           .sent = std::min(hops * largest, total),
           .reduced = std::min(hops * largest, total)};
 }
@@ -104,7 +104,7 @@ template <SegmentOf segment>
 Cost all_reduce_cost(const Shape& shape) {
   const std::uint64_t largest = (shape.count + shape.size - 1) / shape.size;
   Cost cost = around(shape, largest, shape.count, segment(shape));
-  cost.near = {2 * cost.near.messages, 2 * cost.near.elements};
+  cost.near = {2 * cost.near.messages, 2 * cost.near.elements, 2 * cost.near.hops};
   cost.sent *= 2;
   return cost;
 }

@@ -32,7 +32,7 @@ void linear_exscan(Builder& builder, const Shape& shape) {
 Cost linear_cost(const Shape& shape) {
   const std::uint64_t messages = shape.size - 1;
   const std::uint64_t elements = messages * shape.count;
-  return {.near = {messages, elements}, .sent = elements, .reduced = elements};
+  return {.near = {messages, elements, 1}, .sent = elements, .reduced = elements};
 }
 
 void doubling_scan(Builder& builder, const Shape& shape) {

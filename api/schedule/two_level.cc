@@ -114,7 +114,7 @@ Cost sliced_all_reduce_cost(const Shape& shape) {
     across.near.elements += slice;
   }
   // One message more in each phase: ranks are ahead of each other, those without a slice most of all.
-  return {.near = {2 * others + 2, (2 * others + 2) * slice},
+  return {.near = {2 * others + 2, (2 * others + 2) * slice, 2},
           .far = across.near,
           .sent = shape.count + others * slice + across.sent,
           .reduced = others * slice + across.reduced};
@@ -178,7 +178,8 @@ Cost all_gather_cost(const Shape& shape) {
   const std::vector<std::uint64_t> counts = host_order(hosts, shape).counts;
   const std::uint64_t total = total_count(shape), others = hosts.largest() - 1, hops = hosts.size() - 1;
   const std::uint64_t host = *std::max_element(counts.begin(), counts.end());
-  return {.near = {others + local_rounds(hosts), others * largest_block(shape) + local_rounds(hosts) * total},
+  return {.near = {others + local_rounds(hosts), others * largest_block(shape) + local_rounds(hosts) * total,
+                   1 + local_rounds(hosts)},
           .far = {hops, hops * host},
           .sent = std::min(hops * host, total) + local_rounds(hosts) * total};
 }

@@ -118,10 +118,11 @@ class Clock {
     one.receiving_until = now_ + message.price;
     push(one.receiving_until, receive_port, rank, 0);
     Lane& lane = lanes_[{message.from, rank}];
+    const std::uint64_t there = one.receiving_until + price_.latency;
     if (lane.begun.empty()) {
-      lane.arrived.push_back(one.receiving_until);
+      lane.arrived.push_back(there);
     } else {
-      push(one.receiving_until, end, rank, lane.begun.front());
+      push(there, end, rank, lane.begun.front());
       lane.begun.pop_front();
     }
   }

@@ -11,6 +11,7 @@ namespace parley::schedule {
 struct Price {
   std::uint64_t near_message = 0, near_element = 0;  // within a host
   std::uint64_t far_message = 0, far_element = 0;    // between hosts
+  std::uint64_t latency = 0;                         // of every message, on top; occupies nobody
 };
 
 // When the last rank is done if each rank sends one message at a time and receives one at a time, both at

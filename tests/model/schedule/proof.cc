@@ -27,15 +27,18 @@ std::string check_traffic(std::uint32_t rank, const Schedule& schedule, const Co
   return problem;
 }
 
+Path worst_path(const Path& left, const Path& right) {
+  return {std::max(left.messages, right.messages), std::max(left.elements, right.elements),
+          std::max(left.hops, right.hops)};
+}
+
 // The ranks of an uneven all_to_all make different promises: the group is done when the slowest one is.
 Cost worst_cost(const Group& group) {
   Cost worst;
   for (std::uint32_t rank = 0; rank < group.what().size; ++rank) {
     const Cost one = cost(group.what().operation, group.what().algorithm, group.shape(rank));
-    worst.near = {std::max(worst.near.messages, one.near.messages),
-                  std::max(worst.near.elements, one.near.elements)};
-    worst.far = {std::max(worst.far.messages, one.far.messages),
-                 std::max(worst.far.elements, one.far.elements)};
+    worst.near = worst_path(worst.near, one.near);
+    worst.far = worst_path(worst.far, one.far);
     worst.sent = std::max(worst.sent, one.sent);
     worst.reduced = std::max(worst.reduced, one.reduced);
   }
@@ -55,6 +58,8 @@ std::string check_cost(const Group& group, const std::vector<Schedule>& schedule
       exceeds("messages", port_time(group, schedules, {1, 0, 1, 0}), near.messages + far.messages);
   if (problem.empty())
     problem = exceeds("elements", port_time(group, schedules, {0, 1, 0, 1}), near.elements + far.elements);
+  if (problem.empty())
+    problem = exceeds("hops", port_time(group, schedules, {0, 0, 0, 0, 1}), near.hops + far.hops);
   if (!problem.empty() || near.messages == 0 || far.messages == 0) return problem;
   // Where a part of the way is far, what is far stays within it.
   constexpr std::uint64_t dear = 1000;
