@@ -12,6 +12,7 @@ constexpr std::array operations{
     Operation::gather,    Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all,
     Operation::barrier,   Operation::scan,       Operation::exscan,
 };
+static_assert(operations.size() == operation_count);
 constexpr std::array<std::string_view, operations.size()> operation_names{
     "broadcast",      "reduce",     "all_reduce", "scatter", "gather", "all_gather",
     "reduce_scatter", "all_to_all", "barrier",    "scan",    "exscan",

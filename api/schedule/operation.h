@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +40,8 @@ enum class Algorithm : std::uint8_t {
   two_level,
   two_level_sliced,
 };
+
+inline constexpr std::size_t operation_count = 11;
 
 // As users write them: the enumerators' names.
 std::string_view name(Operation operation) noexcept;

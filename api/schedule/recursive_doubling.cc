@@ -17,7 +17,9 @@ void recursive_doubling_all_reduce(Builder& builder, const Team& team, const Sli
     builder.receive(team.rank(partner), to);
     return;
   }
-  const std::array received{builder.scratch(from.count), builder.scratch(from.count)};
+  // Two, so that the next round's can come while one is folded.
+  const bool needs_two = fold.rounds() > 1 || fold.is_paired(me);
+  const std::array received{builder.scratch(from.count), builder.scratch(needs_two ? from.count : 0)};
   Slice sum = from;
   if (fold.is_paired(me)) {
     builder.receive(team.rank(partner), received[1]);
