@@ -38,8 +38,8 @@ std::string describe(const Case& one) {
   std::ostringstream text;
   text << name(one.operation) << " by " << name(one.algorithm) << ", " << one.size << " ranks, root "
        << one.root << ", count " << one.count << (one.uneven ? " uneven" : "")
-       << (one.in_place ? " in place" : "") << ", segments of " << one.segment_count << ", placing "
-       << static_cast<int>(one.placing);
+       << (one.in_place == InPlace::nobody ? "" : " in place") << ", segments of " << one.segment_count
+       << ", placing " << static_cast<int>(one.placing);
   return text.str();
 }
 
@@ -54,7 +54,8 @@ Group::Group(const Case& one) : case_(one) {
       for (std::uint32_t to = 0; to < one.size; ++to)
         // In place, as much comes back as was sent.
         rows_[from][to] = columns_[to][from] =
-            uneven_count(one, one.in_place ? std::min(from, to) * 64 + std::max(from, to) : from * 64 + to);
+            uneven_count(one, one.in_place != InPlace::nobody ? std::min(from, to) * 64 + std::max(from, to)
+                                                              : from * 64 + to);
   }
   for (std::uint32_t rank = 0; rank < one.size; ++rank) {
     Shape shape{.rank = rank, .size = one.size, .root = one.root, .count = one.count};
@@ -63,7 +64,8 @@ Group::Group(const Case& one) : case_(one) {
       shape.counts = rows_[rank];
       shape.receive_counts = columns_[rank];
     }
-    shape.in_place = one.in_place;
+    shape.in_place =
+        one.in_place == InPlace::everybody || (one.in_place == InPlace::odd_ranks && rank % 2 == 1);
     shape.segment_count = one.segment_count;
     if (one.placing != Placing::one_host) shape.hosts = hosts_;
     shapes_.push_back(shape);

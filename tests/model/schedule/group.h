@@ -11,6 +11,8 @@ namespace parley::schedule {
 
 enum class Placing : std::uint8_t { one_host, in_turn, blocks };  // ranks to hosts
 
+enum class InPlace : std::uint8_t { nobody, everybody, odd_ranks };
+
 // One collective of one group, in numbers.
 struct Case {
   Operation operation = Operation::all_reduce;
@@ -19,7 +21,7 @@ struct Case {
   std::uint32_t root = 0;
   std::uint64_t count = 0;
   bool uneven = false;
-  bool in_place = false;
+  InPlace in_place = InPlace::nobody;
   std::uint64_t segment_count = 0;
   Placing placing = Placing::one_host;
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Case doubling{Operation::all_reduce, Algorithm::recursive_doubling, 6, 0, 5};
 constexpr Case ring{Operation::all_reduce, Algorithm::ring, 5, 0, 11};
-constexpr Case chain{Operation::reduce, Algorithm::chain, 4, 1, 10, false, true, 3};
+constexpr Case chain{Operation::reduce, Algorithm::chain, 4, 1, 10, false, InPlace::everybody, 3};
 constexpr Case barrier{Operation::barrier, Algorithm::dissemination, 8};
 
 // Calls use(step) for each step of a kind, of all ranks.

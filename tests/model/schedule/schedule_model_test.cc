@@ -78,7 +78,7 @@ std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t 
   for (const std::uint32_t root : roots(operation, size))
     for (const std::uint64_t count : counts(operation, size))
       for (const bool uneven : {false, true})
-        for (const bool in_place : {false, true})
+        for (const InPlace in_place : {InPlace::nobody, InPlace::everybody, InPlace::odd_ranks})
           for (const std::uint64_t segment : {0, 3})
             for (const Placing placing : {Placing::one_host, Placing::in_turn, Placing::blocks}) {
               if (uneven && !counts_are_of_blocks(operation)) continue;
