@@ -70,6 +70,7 @@ Group::Group(const Case& one) : case_(one) {
     if (one.placing != Placing::one_host) shape.hosts = hosts_;
     shapes_.push_back(shape);
   }
+  fold_prefixes();
 }
 
 bool Group::all_fit() const {
@@ -120,14 +121,24 @@ std::string Group::check_reduced(std::uint32_t rank, const std::vector<Value>& o
                                  std::uint64_t offset) const {
   const Traits promised = traits(case_.operation, case_.algorithm, shapes_[rank]);
   for (std::uint64_t i = 0; i < output.size(); ++i) {
-    Value fold = contribution(0, offset + i);
-    for (std::uint32_t from = 1; from < last; ++from) fold = fold + contribution(from, offset + i);
+    const Value& fold = prefixes_[last - 1][offset + i];
     if (output[i].set != fold.set) return wrong(rank, i, "not every contribution once");
     if (promised.keeps_rank_order && output[i].chain != fold.chain)
       return wrong(rank, i, "not in rank order");
     if (promised.folds_once && output[i].bits != fold.bits) return wrong(rank, i, "not a left fold");
   }
   return "";
+}
+
+void Group::fold_prefixes() {
+  if (!reduces(case_.operation)) return;
+  for (std::uint32_t rank = 0; rank < case_.size; ++rank) {
+    prefixes_.emplace_back();
+    for (std::uint64_t i = 0; i < input_count(case_.operation, shapes_[rank]); ++i) {
+      const Value mine = contribution(rank, i);
+      prefixes_[rank].push_back(rank == 0 ? mine : prefixes_[rank - 1][i] + mine);
+    }
+  }
 }
 
 std::string Group::check_moved(std::uint32_t rank, const std::vector<Value>& output) const {

@@ -48,6 +48,7 @@ class Group {
   [[nodiscard]] std::string check(const std::vector<std::vector<Value>>& output) const;
 
  private:
+  void fold_prefixes();
   [[nodiscard]] std::string check_rank(std::uint32_t rank, const std::vector<Value>& output) const;
   [[nodiscard]] std::string check_reduced(std::uint32_t rank, const std::vector<Value>& output,
                                           std::uint32_t last, std::uint64_t offset) const;
@@ -59,6 +60,7 @@ class Group {
   std::vector<std::vector<std::uint64_t>> columns_;  // and receives
   std::vector<std::uint32_t> hosts_;
   std::vector<Shape> shapes_;
+  std::vector<std::vector<Value>> prefixes_;  // [r][i]: left fold of element i of ranks 0 to r
 };
 
 }  // namespace parley::schedule

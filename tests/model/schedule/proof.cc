@@ -51,6 +51,8 @@ std::string check_cost(const Group& group, const std::vector<Schedule>& schedule
     std::string problem = check_traffic(rank, schedules[rank], promised);
     if (!problem.empty()) return problem;
   }
+  // In place, messages are the same.
+  if (group.what().in_place != InPlace::nobody) return "";
   // Where blocks differ, a rank that has less to do runs ahead, and its messages take the ports from others.
   if (group.what().uneven) return "";
   const auto [near, far] = std::pair(promised.near, promised.far);

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -27,25 +28,20 @@ class Memory {
     }
     fill(2, scratch_count);
     output_count_ = out;
-    for (std::uint64_t i = 0; i < in; ++i) at(Space::input, i) = contribution(shape.rank, i);
+    for (std::uint64_t i = 0; i < in; ++i) at({Space::input, i, 1})[0] = contribution(shape.rank, i);
   }
 
-  Value& at(Space space, std::uint64_t index) {
-    const auto place = static_cast<std::size_t>(space);
-    return buffers_[buffer_[place]].at(origin_[place] + index);
+  std::vector<Value> output() { return copy({Space::output, 0, output_count_}); }
+  std::vector<Value> copy(const Slice& slice) {
+    const std::span<Value> values = at(slice);
+    return {values.begin(), values.end()};
   }
-  std::vector<Value> output() {
-    std::vector<Value> values;
-    for (std::uint64_t i = 0; i < output_count_; ++i) values.push_back(at(Space::output, i));
-    return values;
+  void write(const Slice& slice, std::span<const Value> values) {
+    std::copy(values.begin(), values.end(), at(slice).begin());
   }
-  std::vector<Value> read(const Slice& slice) {
-    std::vector<Value> values;
-    for (std::uint64_t i = 0; i < slice.count; ++i) values.push_back(at(slice.space, slice.begin + i));
-    return values;
-  }
-  void write(const Slice& slice, const std::vector<Value>& values) {
-    for (std::uint64_t i = 0; i < slice.count; ++i) at(slice.space, slice.begin + i) = values[i];
+  std::span<Value> at(const Slice& slice) {
+    const auto place = static_cast<std::size_t>(slice.space);
+    return std::span(buffers_[buffer_[place]]).subspan(origin_[place] + slice.begin, slice.count);
   }
 
  private:
@@ -137,7 +133,7 @@ class Machine {
   void handle(const Event& event) {
     if (event.kind == capture) {
       Message& message = messages_[event.message];
-      message.data = memories_[message.sender.rank].read(step(message.sender).from);
+      message.data = memories_[message.sender.rank].copy(step(message.sender).from);
       message.captured = true;
       end(message.sender);
       if (message.receiver.step != no_step) events_.push_back({deliver, {}, event.message});
@@ -145,7 +141,7 @@ class Machine {
       Message& message = messages_[event.message];
       const Step& receiving = step(message.receiver);
       if (!message.buffered) {
-        message.data = memories_[message.sender.rank].read(step(message.sender).from);
+        message.data = memories_[message.sender.rank].copy(step(message.sender).from);
         end(message.sender);
       }
       memories_[message.receiver.rank].write(receiving.to, message.data);
@@ -162,12 +158,12 @@ class Machine {
     switch (now.kind) {
       case StepKind::send: return start_send(id, now);
       case StepKind::receive: return start_receive(id, now);
-      case StepKind::copy: memory.write(now.to, memory.read(now.from)); break;
+      case StepKind::copy: memory.write(now.to, memory.at(now.from)); break;
       case StepKind::reduce: {
         const std::vector<Slice>& operands = schedules_[id.rank].operands;
-        std::vector<Value> fold = memory.read(operands[now.first_operand]);
+        std::vector<Value> fold = memory.copy(operands[now.first_operand]);
         for (std::uint32_t i = 1; i < now.operand_count; ++i) {
-          const std::vector<Value> right = memory.read(operands[now.first_operand + i]);
+          const std::span<Value> right = memory.at(operands[now.first_operand + i]);
           for (std::uint64_t at = 0; at < fold.size(); ++at) fold[at] = fold[at] + right[at];
         }
         memory.write(now.to, fold);
