@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "api/schedule/catalogue.h"
@@ -66,7 +67,7 @@ std::string duration(double ns) {
   // Two digits are more than a prediction has.
   if (ns < 10)
     return std::to_string(static_cast<int>(ns)) + "." + std::to_string(static_cast<int>(ns * 10) % 10) + unit;
-  return std::to_string(static_cast<int>(ns + 0.5)) + unit;
+  return std::to_string(std::lround(ns)) + unit;
 }
 
 std::string describe(const Request& request, const Candidate& candidate) {

@@ -23,7 +23,8 @@ struct Shape {
   // all_to_all with `counts`: what this rank receives from each.
   std::span<const std::uint64_t> receive_counts = {};
 
-  // The caller's input and output share memory, as in_place_layout() says.
+  // The caller's input and output share memory, as in_place_layout() says. In an all_to_all as much then
+  // comes from each rank as is sent to it.
   bool in_place = false;
   // Elements of a message of the algorithms that cut their data into segments; 0: one segment.
   std::uint64_t segment_count = 0;

@@ -44,7 +44,9 @@ class Clock {
     std::uint32_t receive = 0;  // the step that it is for
     std::uint32_t from = 0;
     std::uint64_t price = 0;
-    friend auto operator<=>(const Arrival&, const Arrival&) = default;
+    friend bool operator<(const Arrival& left, const Arrival& right) {
+      return std::tie(left.receive, left.from) < std::tie(right.receive, right.from);
+    }
   };
   struct Rank {
     std::vector<std::uint32_t> counters;
