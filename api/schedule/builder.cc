@@ -1,0 +1,153 @@
+#include "api/schedule/builder.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace parley::schedule {
+
+Builder::Builder(Operation operation, const Shape& shape)
+    : in_place_(shape.in_place),
+      layout_(in_place_layout(operation, shape)),
+      input_count_(schedule::input_count(operation, shape)),
+      output_count_(schedule::output_count(operation, shape)),
+      sends_(shape.size, no_step),
+      receives_(shape.size, no_step) {}
+
+Slice Builder::scratch(std::uint64_t count) {
+  const std::uint64_t begin = schedule_.scratch_count;
+  schedule_.scratch_count += count;
+  return {Space::scratch, begin, count};
+}
+
+Builder::Place Builder::place(const Slice& slice) const noexcept {
+  if (!in_place_ || slice.space == Space::scratch)
+    return {static_cast<std::size_t>(slice.space), slice.begin};
+  const std::uint64_t origin = slice.space == Space::input ? layout_.input_begin : layout_.output_begin;
+  return {static_cast<std::size_t>(Space::output), origin + slice.begin};
+}
+
+std::uint32_t Builder::add(const Step& step) {
+  schedule_.steps.push_back(step);
+  return static_cast<std::uint32_t>(schedule_.steps.size() - 1);
+}
+
+void Builder::reads(std::uint32_t step, const Slice& slice) {
+  const Place at = place(slice);
+  hazards_[at.buffer].read(at.begin, at.begin + slice.count, step, before_);
+}
+
+void Builder::writes(std::uint32_t step, const Slice& slice) {
+  assert(slice.space != Space::input);
+  const Place at = place(slice);
+  hazards_[at.buffer].write(at.begin, at.begin + slice.count, step, before_);
+}
+
+void Builder::settle(std::uint32_t step) {
+  std::erase(before_, step);  // it reads what it writes
+  std::sort(before_.begin(), before_.end());
+  before_.erase(std::unique(before_.begin(), before_.end()), before_.end());
+  drop_implied();
+  first_edge_.resize(step + 1, edges_.size());
+  for (const std::uint32_t earlier : before_) edges_.emplace_back(earlier, step);
+  before_.clear();
+}
+
+// A step need not be waited for if another one that is waited for waits for it. Looks one step back only,
+// which finds what hazards repeat.
+void Builder::drop_implied() {
+  std::vector<std::uint32_t> implied;
+  for (const std::uint32_t other : before_)
+    for (std::size_t i = first_edge_[other]; i < edges_.size() && edges_[i].second == other; ++i)
+      if (std::binary_search(before_.begin(), before_.end(), edges_[i].first))
+        implied.push_back(edges_[i].first);
+  std::sort(implied.begin(), implied.end());
+  std::erase_if(before_, [&](std::uint32_t earlier) {
+    return std::binary_search(implied.begin(), implied.end(), earlier);
+  });
+}
+
+void Builder::order(std::uint32_t earlier, std::uint32_t later) {
+  if (earlier != no_step && later != no_step) ordered_.emplace_back(earlier, later);
+}
+
+void Builder::enter_lane(std::vector<std::uint32_t>& lanes, std::uint32_t peer, std::uint32_t step) {
+  if (lanes[peer] != no_step) {
+    schedule_.steps[lanes[peer]].next_in_lane = step;
+    ++schedule_.steps[step].blockers;
+  }
+  lanes[peer] = step;
+}
+
+std::uint32_t Builder::send(std::uint32_t peer, const Slice& from) {
+  if (from.count == 0) return no_step;
+  const std::uint32_t step = add({.kind = StepKind::send, .peer = peer, .from = from});
+  reads(step, from);
+  settle(step);
+  enter_lane(sends_, peer, step);
+  return step;
+}
+
+std::uint32_t Builder::receive(std::uint32_t peer, const Slice& to) {
+  if (to.count == 0) return no_step;
+  const std::uint32_t step = add({.kind = StepKind::receive, .peer = peer, .to = to});
+  writes(step, to);
+  settle(step);
+  enter_lane(receives_, peer, step);
+  return step;
+}
+
+std::uint32_t Builder::copy(const Slice& from, const Slice& to) {
+  assert(from.count == to.count);
+  if (from.count == 0 || place(from) == place(to)) return no_step;
+  const std::uint32_t step = add({.kind = StepKind::copy, .from = from, .to = to});
+  reads(step, from);
+  writes(step, to);
+  settle(step);
+  return step;
+}
+
+std::uint32_t Builder::reduce(const Slice& to, std::span<const Slice> operands) {
+  if (operands.size() == 1) return copy(operands[0], to);
+  if (to.count == 0) return no_step;
+  const std::uint32_t step = add({.kind = StepKind::reduce,
+                                  .first_operand = static_cast<std::uint32_t>(schedule_.operands.size()),
+                                  .operand_count = static_cast<std::uint32_t>(operands.size()),
+                                  .to = to});
+  for (const Slice& operand : operands) {
+    assert(operand.count == to.count);
+    schedule_.operands.push_back(operand);
+    reads(step, operand);
+  }
+  writes(step, to);
+  settle(step);
+  return step;
+}
+
+std::uint32_t Builder::signal(std::uint32_t peer) {
+  const std::uint32_t step = add({.kind = StepKind::send, .peer = peer});
+  enter_lane(sends_, peer, step);
+  return step;
+}
+
+std::uint32_t Builder::await(std::uint32_t peer) {
+  const std::uint32_t step = add({.kind = StepKind::receive, .peer = peer});
+  enter_lane(receives_, peer, step);
+  return step;
+}
+
+Schedule Builder::finish() {
+  edges_.insert(edges_.end(), ordered_.begin(), ordered_.end());
+  std::sort(edges_.begin(), edges_.end());
+  edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
+  schedule_.successors.reserve(edges_.size());
+  for (const auto& [earlier, later] : edges_) {
+    Step& step = schedule_.steps[earlier];
+    if (step.successor_count++ == 0)
+      step.first_successor = static_cast<std::uint32_t>(schedule_.successors.size());
+    schedule_.successors.push_back(later);
+    ++schedule_.steps[later].blockers;
+  }
+  return std::move(schedule_);
+}
+
+}  // namespace parley::schedule

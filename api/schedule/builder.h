@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "api/schedule/hazards.h"
+#include "api/schedule/schedule.h"
+#include "api/schedule/shape.h"
+
+namespace parley::schedule {
+
+// Writes one rank's schedule, step by step, as the paper would. What a step has to wait for follows from what
+// the steps before it read and wrote; a generator says the order of the messages of each lane by the order of
+// its calls, and nothing else.
+//
+// Transfers of nothing, copies of a slice to itself (in place) and copies of nothing are left out. Each call
+// returns the step's index, or no_step.
+// Thread-safety: none. Throws std::bad_alloc only.
+class Builder {
+ public:
+  Builder(Operation operation, const Shape& shape);
+
+  // The caller's buffers.
+  [[nodiscard]] Slice input() const noexcept { return {Space::input, 0, input_count_}; }
+  [[nodiscard]] Slice output() const noexcept { return {Space::output, 0, output_count_}; }
+  // New scratch memory, all its own.
+  Slice scratch(std::uint64_t count);
+
+  std::uint32_t send(std::uint32_t peer, const Slice& from);
+  std::uint32_t receive(std::uint32_t peer, const Slice& to);
+  // REQUIRES: equal counts.
+  std::uint32_t copy(const Slice& from, const Slice& to);
+  // `to` := left fold of `operands`. One operand is a copy. REQUIRES: equal counts.
+  std::uint32_t reduce(const Slice& to, std::span<const Slice> operands);
+  std::uint32_t reduce(const Slice& to, std::initializer_list<Slice> operands) {
+    return reduce(to, std::span(operands.begin(), operands.size()));
+  }
+
+  // Messages without data; only a barrier needs them.
+  std::uint32_t signal(std::uint32_t peer);
+  std::uint32_t await(std::uint32_t peer);
+
+  // `later` begins after the end of `earlier`; either may be no_step. REQUIRES: earlier < later.
+  void order(std::uint32_t earlier, std::uint32_t later);
+
+  // The schedule; the builder is used up.
+  [[nodiscard]] Schedule finish();
+
+ private:
+  // Where a slice really lies: in place, the caller's two buffers are one.
+  struct Place {
+    std::size_t buffer;
+    std::uint64_t begin;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  [[nodiscard]] Place place(const Slice& slice) const noexcept;
+
+  std::uint32_t add(const Step& step);
+  void reads(std::uint32_t step, const Slice& slice);
+  void writes(std::uint32_t step, const Slice& slice);
+  // Makes what was noted in before_ the step's predecessors.
+  void settle(std::uint32_t step);
+  void drop_implied();
+  void enter_lane(std::vector<std::uint32_t>& lanes, std::uint32_t peer, std::uint32_t step);
+
+  bool in_place_;
+  InPlaceLayout layout_;
+  std::uint64_t input_count_;
+  std::uint64_t output_count_;
+  Schedule schedule_;
+  Hazards hazards_[3];
+  std::vector<std::uint32_t> sends_;                     // the last step of each lane, by peer
+  std::vector<std::uint32_t> receives_;                  // the same
+  std::vector<std::uint32_t> before_;                    // what the step in the making waits for
+  using Edge = std::pair<std::uint32_t, std::uint32_t>;  // earlier, later
+  std::vector<Edge> edges_;                              // by the later step
+  std::vector<std::size_t> first_edge_;                  // of each step, in edges_
+  std::vector<Edge> ordered_;                            // by order()
+};
+
+}  // namespace parley::schedule

@@ -1,0 +1,46 @@
+#include "api/schedule/hosts.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace parley::schedule {
+
+Hosts::Hosts(const Shape& shape, std::uint32_t first) : rank_(shape.rank) {
+  std::unordered_map<std::uint32_t, std::uint32_t> index;
+  const auto host_of = [&](std::uint32_t rank) { return shape.hosts.empty() ? 0 : shape.hosts[rank]; };
+  const auto add = [&](std::uint32_t rank) {
+    const auto [host, is_new] = index.try_emplace(host_of(rank), size());
+    if (is_new) members_.emplace_back();
+    members_[host->second].push_back(rank);
+  };
+  add(first);
+  for (std::uint32_t rank = 0; rank < shape.size; ++rank)
+    if (rank != first) add(rank);
+  mine_ = index[host_of(rank_)];
+  const std::vector<std::uint32_t>& here = members_[mine_];
+  me_ = static_cast<std::uint32_t>(std::find(here.begin(), here.end(), rank_) - here.begin());
+}
+
+std::uint32_t Hosts::smallest() const noexcept {
+  std::size_t least = members_.front().size();
+  for (const auto& host : members_) least = std::min(least, host.size());
+  return static_cast<std::uint32_t>(least);
+}
+
+std::uint32_t Hosts::largest() const noexcept {
+  std::size_t most = 0;
+  for (const auto& host : members_) most = std::max(most, host.size());
+  return static_cast<std::uint32_t>(most);
+}
+
+Team Hosts::local() const {
+  return {members_[mine_], rank_};
+}
+
+Team Hosts::across() const {
+  std::vector<std::uint32_t> ranks;
+  for (const auto& host : members_) ranks.push_back(host[me_]);
+  return {std::move(ranks), rank_};
+}
+
+}  // namespace parley::schedule

@@ -1,0 +1,65 @@
+#include "api/schedule/prices.h"
+
+#include <algorithm>
+
+#include "api/schedule/catalogue.h"
+#include "api/schedule/hosts.h"
+
+namespace parley::schedule {
+namespace {
+
+// All that is measured stands in this table; two cores of a virtual machine, `parley-bench latency` and
+// `bandwidth` over the link, both directions busy. What counts is which algorithm is better, so a factor
+// of 1.5 does no harm.
+constexpr LinkPrice prices[] = {
+    {250, 150, 0.08},   // shared_memory
+    {2500, 1500, 0.25}  // tcp
+};
+constexpr double step_ns = 40;         // to run any step
+constexpr double fold_byte_ns = 0.06;  // to fold a byte into another
+// Who waits for a rank that has no core waits for a switch of contexts.
+constexpr double switch_ns = 3000;
+
+// How many ranks of one host send to other hosts at the same time, through one adapter.
+double ranks_that_cross(Algorithm algorithm, const Shape& shape) {
+  switch (algorithm) {
+    case Algorithm::two_level:
+    // A chain or ring leaves a host once, if hosts are runs of ranks.
+    case Algorithm::chain:
+    case Algorithm::ring:
+    case Algorithm::segmented_ring:
+    case Algorithm::scatter_ring: return 1;
+    default: return Hosts(shape).largest();
+  }
+}
+
+double path_ns(const Path& path, const LinkPrice& price, std::uint64_t element_bytes, double sharing) {
+  return static_cast<double>(path.hops) * price.latency_ns +
+         static_cast<double>(path.messages) * (price.message_ns + step_ns) +
+         static_cast<double>(path.elements * element_bytes) * price.byte_ns * sharing;
+}
+
+}  // namespace
+
+std::string_view name(Link link) noexcept {
+  return link == Link::shared_memory ? "shared memory" : "TCP";
+}
+
+LinkPrice price(Link link) noexcept {
+  return prices[static_cast<std::size_t>(link)];
+}
+
+double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, std::uint64_t element_bytes,
+                  const Surroundings& surroundings) {
+  const Cost promised = cost(operation, algorithm, shape);
+  const double crossing = promised.far.elements > 0 ? ranks_that_cross(algorithm, shape) : 1;
+  const double alone = path_ns(promised.near, price(surroundings.near), element_bytes, 1) +
+                       path_ns(promised.far, price(surroundings.far), element_bytes, crossing) +
+                       static_cast<double>(promised.reduced * element_bytes) * fold_byte_ns;
+  if (surroundings.ranks_per_core <= 1) return alone;
+  // Ranks in turns: all they do takes that much longer, and each hop needs a switch.
+  return alone * surroundings.ranks_per_core +
+         static_cast<double>(promised.near.hops + promised.far.hops) * switch_ns;
+}
+
+}  // namespace parley::schedule

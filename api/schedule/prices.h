@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "api/schedule/operation.h"
+#include "api/schedule/shape.h"
+
+namespace parley::schedule {
+
+// How the ranks of a host, or those of different hosts, reach each other.
+enum class Link : std::uint8_t { shared_memory, tcp };
+std::string_view name(Link link) noexcept;
+
+// What a message costs: from its sending until it is there, beyond what it keeps its sender or receiver busy;
+// what it keeps them busy; and each byte.
+struct LinkPrice {
+  double latency_ns;
+  double message_ns;
+  double byte_ns;
+};
+LinkPrice price(Link link) noexcept;
+
+// Where a collective runs. The same on all ranks, so that all predict the same.
+struct Surroundings {
+  Link near = Link::shared_memory;  // within a host
+  Link far = Link::tcp;             // between hosts
+  // On the host where they are fewest, how many ranks share a core; at least 1.
+  double ranks_per_core = 1;
+};
+
+// Predicted time of a collective of elements of `element_bytes`, in nanoseconds, by the promised cost
+// (latency-bandwidth model; Hockney, Parallel Computing 20(3), 1994). A pure function of what all ranks know.
+// REQUIRES: supports(operation, algorithm, shape).
+double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, std::uint64_t element_bytes,
+                  const Surroundings& surroundings);
+
+}  // namespace parley::schedule

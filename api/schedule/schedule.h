@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "api/schedule/slice.h"
+
+namespace parley::schedule {
+
+enum class StepKind : std::uint8_t {
+  send,     // `from` to `peer`; ends when `from` may be written again
+  receive,  // `to` from `peer`; ends when the data are there
+  copy,     // `from` to `to`; equal counts, no overlap
+  reduce,   // `to` := the operands folded from the left, in their order
+};
+
+// "No step", in Step::next_in_lane.
+inline constexpr std::uint32_t no_step = 0xffffffff;
+
+// One thing that a rank does.
+//
+// A step begins when its `blockers` events have happened: the end of each step that has it as a successor,
+// and, for a transfer, the beginning of the transfer before it in its lane. (A lane is what one rank sends to
+// one peer, or receives from one peer. The messages of a lane begin in the order of the list and do not
+// overtake each other; hence a schedule needs no tags: the n-th send of a lane meets the n-th receive.)
+//
+// So an executor keeps one counter per step, set to `blockers`, and runs what stands at zero:
+//   at the beginning of a step: --counter[next_in_lane], unless it is no_step;
+//   at the end of a step:       --counter[s] for each of its successors s.
+struct Step {
+  StepKind kind = StepKind::copy;
+  std::uint32_t peer = 0;  // send, receive: a rank of the group
+  std::uint32_t blockers = 0;
+  std::uint32_t next_in_lane = no_step;
+  std::uint32_t first_successor = 0;  // in Schedule::successors
+  std::uint32_t successor_count = 0;
+  std::uint32_t first_operand = 0;  // reduce, in Schedule::operands
+  std::uint32_t operand_count = 0;  // reduce: at least 2
+  Slice from = {};                  // send, copy; a send of nothing is a signal (barrier)
+  Slice to = {};                    // receive, copy, reduce
+};
+
+// All that one rank does in one collective: a graph without cycles, in a list in which every step comes after
+// those it waits for. Counts are elements, not bytes. Immutable once built; may be run again and by several
+// at once, each with its own buffers and counters.
+//
+// An operand of a reduction has as many elements as `to`. `to` may be exactly one of the operands and
+// otherwise overlaps none. Steps that could run at the same time never touch the same elements, unless both
+// only read.
+struct Schedule {
+  std::vector<Step> steps;
+  std::vector<std::uint32_t> successors;
+  std::vector<Slice> operands;
+  std::uint64_t scratch_count = 0;  // elements of Space::scratch; their first content is arbitrary
+};
+
+}  // namespace parley::schedule

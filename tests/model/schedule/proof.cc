@@ -1,0 +1,99 @@
+#include "tests/model/schedule/proof.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/model/schedule/inspection.h"
+#include "tests/model/schedule/port_time.h"
+#include "tests/model/schedule/simulation.h"
+
+namespace parley::schedule {
+namespace {
+
+std::string exceeds(const char* what, std::uint64_t is, std::uint64_t promised) {
+  if (is <= promised) return "";
+  return std::string(what) + ": " + std::to_string(is) + ", promised " + std::to_string(promised);
+}
+
+std::string check_traffic(std::uint32_t rank, const Schedule& schedule, const Cost& promised) {
+  std::uint64_t sent = 0, reduced = 0;
+  for (const Step& step : schedule.steps) {
+    if (step.kind == StepKind::send) sent += step.from.count;
+    if (step.kind == StepKind::reduce) reduced += step.to.count * (step.operand_count - 1);
+  }
+  const std::string who = "rank " + std::to_string(rank) + " ";
+  std::string problem = exceeds((who + "sends").c_str(), sent, promised.sent);
+  if (problem.empty()) problem = exceeds((who + "folds").c_str(), reduced, promised.reduced);
+  return problem;
+}
+
+Path worst_path(const Path& left, const Path& right) {
+  return {std::max(left.messages, right.messages), std::max(left.elements, right.elements),
+          std::max(left.hops, right.hops)};
+}
+
+// The ranks of an uneven all_to_all make different promises: the group is done when the slowest one is.
+Cost worst_cost(const Group& group) {
+  Cost worst;
+  for (std::uint32_t rank = 0; rank < group.what().size; ++rank) {
+    const Cost one = cost(group.what().operation, group.what().algorithm, group.shape(rank));
+    worst.near = worst_path(worst.near, one.near);
+    worst.far = worst_path(worst.far, one.far);
+    worst.sent = std::max(worst.sent, one.sent);
+    worst.reduced = std::max(worst.reduced, one.reduced);
+  }
+  return worst;
+}
+
+std::string check_cost(const Group& group, const std::vector<Schedule>& schedules) {
+  const Cost promised = worst_cost(group);
+  for (std::uint32_t rank = 0; rank < schedules.size(); ++rank) {
+    std::string problem = check_traffic(rank, schedules[rank], promised);
+    if (!problem.empty()) return problem;
+  }
+  // In place, messages are the same.
+  if (group.what().in_place != InPlace::nobody) return "";
+  // Where blocks differ, a rank that has less to do runs ahead, and its messages take the ports from others.
+  if (group.what().uneven) return "";
+  const auto [near, far] = std::pair(promised.near, promised.far);
+  std::string problem =
+      exceeds("messages", port_time(group, schedules, {1, 0, 1, 0}), near.messages + far.messages);
+  if (problem.empty())
+    problem = exceeds("elements", port_time(group, schedules, {0, 1, 0, 1}), near.elements + far.elements);
+  if (problem.empty())
+    problem = exceeds("hops", port_time(group, schedules, {0, 0, 0, 0, 1}), near.hops + far.hops);
+  if (!problem.empty() || near.messages == 0 || far.messages == 0) return problem;
+  // Where a part of the way is far, what is far stays within it.
+  constexpr std::uint64_t dear = 1000;
+  problem = exceeds("far messages", port_time(group, schedules, {1, 0, dear, 0}),
+                    near.messages + dear * far.messages);
+  if (problem.empty())
+    problem = exceeds("far elements", port_time(group, schedules, {0, 1, 0, dear}),
+                      near.elements + dear * far.elements);
+  return problem;
+}
+
+}  // namespace
+
+std::string prove(const Group& group, const std::vector<Schedule>& schedules, std::uint32_t seed) {
+  std::string problem;
+  for (std::uint32_t rank = 0; rank < schedules.size() && problem.empty(); ++rank) {
+    problem = inspect(group.what(), group.shape(rank), schedules[rank]);
+    if (!problem.empty()) problem = "rank " + std::to_string(rank) + ": " + problem;
+  }
+  // Rendezvous first: what comes to an end without any buffering does so with it.
+  for (const Sends sends : {Sends::rendezvous, Sends::buffered, Sends::mixed})
+    if (problem.empty()) problem = simulate(group, schedules, sends, seed++);
+  if (group.what().operation == Operation::barrier && group.what().size > 1)
+    for (std::uint32_t late = 0; late < schedules.size() && problem.empty(); ++late)
+      problem = simulate_late(group, schedules, late);
+  if (problem.empty()) problem = check_cost(group, schedules);
+  return problem;
+}
+
+std::string prove(const Case& one, std::uint32_t seed) {
+  const Group group(one);
+  return group.all_fit() ? prove(group, group.schedules(), seed) : "";
+}
+
+}  // namespace parley::schedule

@@ -1,0 +1,116 @@
+// Every algorithm of the catalogue, for every group size from 1 to 64: each rank gets the right result,
+// whatever the order in which steps run and messages arrive; nothing waits for ever; no two steps that run at
+// the same time touch the same elements; and the promised cost is kept.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/model/schedule/proof.h"
+
+namespace parley::schedule {
+
+// What GoogleTest says of a parameter.
+static void PrintTo(const Entry& entry, std::ostream* out) {
+  *out << name(entry.operation) << " by " << name(entry.algorithm);
+}
+
+namespace {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+constexpr std::uint32_t exhaustive_size = 9;  // up to here: all roots and all counts
+constexpr std::size_t drawn_cases = 3;
+
+std::vector<std::uint32_t> sizes() {
+  if (is_sanitized) return {1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 23, 33};
+  std::vector<std::uint32_t> all(64);
+  for (std::uint32_t i = 0; i < 64; ++i) all[i] = i + 1;
+  return all;
+}
+
+std::vector<std::uint32_t> roots(Operation operation, std::uint32_t size) {
+  if (!has_root(operation)) return {0};
+  if (size > exhaustive_size) return {0, size / 3 + 1, size - 1};
+  std::vector<std::uint32_t> all(size);
+  for (std::uint32_t i = 0; i < size; ++i) all[i] = i;
+  return all;
+}
+
+bool counts_are_of_blocks(Operation operation) {
+  return operation == Operation::scatter || operation == Operation::gather ||
+         operation == Operation::all_gather || operation == Operation::reduce_scatter ||
+         operation == Operation::all_to_all;
+}
+
+std::vector<std::uint64_t> counts(Operation operation, std::uint32_t size) {
+  if (operation == Operation::barrier) return {0};
+  if (counts_are_of_blocks(operation))
+    return size > exhaustive_size ? std::vector<std::uint64_t>{1, 3} : std::vector<std::uint64_t>{0, 1, 2, 7};
+  if (size > exhaustive_size) return {size - 1, size + 1, 67};
+  return {0, 1, size - 1, size, size + 1, 37};
+}
+
+bool looks_at_segments(Algorithm algorithm) {
+  return algorithm == Algorithm::segmented_ring || algorithm == Algorithm::chain ||
+         algorithm == Algorithm::binary_tree;
+}
+
+bool looks_at_hosts(Algorithm algorithm) {
+  return algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
+}
+
+std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t size) {
+  std::vector<Case> all;
+  for (const std::uint32_t root : roots(operation, size))
+    for (const std::uint64_t count : counts(operation, size))
+      for (const bool uneven : {false, true})
+        for (const InPlace in_place : {InPlace::nobody, InPlace::everybody, InPlace::odd_ranks})
+          for (const std::uint64_t segment : {0, 3})
+            for (const Placing placing : {Placing::one_host, Placing::in_turn, Placing::blocks}) {
+              if (uneven && !counts_are_of_blocks(operation)) continue;
+              if (segment > 0 && !looks_at_segments(algorithm)) continue;
+              if (placing != Placing::one_host && !looks_at_hosts(algorithm)) continue;
+              all.push_back({operation, algorithm, size, root, count, uneven, in_place, segment, placing});
+            }
+  return all;
+}
+
+std::string name_of(const Entry& entry) {
+  return std::string(name(entry.operation)) + "_" + std::string(name(entry.algorithm));
+}
+
+class ScheduleModel : public testing::TestWithParam<Entry> {};
+
+TEST_P(ScheduleModel, KeepsWhatItPromises) {
+  std::mt19937 random(20240611);
+  for (const std::uint32_t size : sizes()) {
+    std::vector<Case> chosen = cases(GetParam().operation, GetParam().algorithm, size);
+    // Large groups: a few cases of each size, drawn.
+    std::shuffle(chosen.begin(), chosen.end(), random);
+    if (size > exhaustive_size) chosen.resize(std::min<std::size_t>(chosen.size(), drawn_cases));
+    for (const Case& one : chosen) {
+      const auto seed = static_cast<std::uint32_t>(random());
+      ASSERT_EQ(prove(one, seed), "") << describe(one) << ", seed " << seed;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, ScheduleModel, testing::ValuesIn(catalogue().begin(), catalogue().end()),
+                         [](const auto& entry) { return name_of(entry.param); });
+
+}  // namespace
+}  // namespace parley::schedule

@@ -1,0 +1,106 @@
+// The small things that algorithms are written with.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <set>
+
+#include "api/schedule/blocks.h"
+#include "api/schedule/fold_extra.h"
+#include "api/schedule/hosts.h"
+#include "api/schedule/rounds.h"
+#include "api/schedule/segments.h"
+#include "api/schedule/team.h"
+
+namespace parley::schedule {
+namespace {
+
+TEST(Blocks, AreConsecutiveAndDifferByOneElementAtMost) {
+  for (std::uint64_t count = 0; count < 20; ++count)
+    for (std::uint32_t parts = 1; parts < 9; ++parts) {
+      const Blocks blocks({Space::output, 5, count}, parts);
+      std::uint64_t at = 5;
+      for (std::uint32_t i = 0; i < parts; ++i) {
+        EXPECT_EQ(blocks[i].begin, at);
+        EXPECT_LE(blocks[i].count, count / parts + 1);
+        EXPECT_GE(blocks[i].count, count / parts);
+        at = blocks[i].end();
+      }
+      EXPECT_EQ(at, 5 + count);
+    }
+}
+
+TEST(Blocks, TakeTheCountsThatTheyAreGiven) {
+  const std::array<std::uint64_t, 3> counts{4, 0, 7};
+  const Blocks blocks({Space::input, 2, 11}, counts);
+  EXPECT_EQ(blocks[1], (Slice{Space::input, 6, 0}));
+  EXPECT_EQ(blocks[2], (Slice{Space::input, 6, 7}));
+  EXPECT_EQ(blocks.range(0, 3), (Slice{Space::input, 2, 11}));
+  EXPECT_EQ(blocks.largest(), 7U);
+}
+
+TEST(FoldExtra, LeavesAPowerOfTwoWhoseNumbersCoverAllIndicesInOrder) {
+  for (std::uint32_t size = 1; size <= 64; ++size)
+    for (const std::uint32_t kept : {0U, 1U, size - 1}) {
+      const FoldExtra fold(size, kept);
+      std::uint32_t staying = 0;
+      for (std::uint32_t index = 0; index < size; ++index) {
+        if (fold.leaves(index)) {
+          EXPECT_FALSE(fold.leaves(FoldExtra::partner(index)));
+          continue;
+        }
+        EXPECT_EQ(fold.number(index), staying++);
+        EXPECT_EQ(fold.member(fold.number(index)), index);
+        EXPECT_LE(fold.first(fold.number(index)), index);
+      }
+      EXPECT_EQ(staying, fold.power());
+      EXPECT_EQ(fold.first(fold.power()), size);
+      EXPECT_FALSE(fold.leaves(kept)) << size;
+    }
+}
+
+TEST(Rounds, AreTheLogarithmRoundedUp) {
+  EXPECT_EQ(doubling_rounds(1), 0U);
+  EXPECT_EQ(doubling_rounds(2), 1U);
+  EXPECT_EQ(doubling_rounds(5), 3U);
+  EXPECT_EQ(doubling_rounds(8), 3U);
+  EXPECT_EQ(lowest_bit(12), 4U);
+}
+
+TEST(Segments, CoverEverythingOnce) {
+  for (const std::uint64_t segment : {0, 1, 3, 10, 11}) {
+    std::uint64_t at = 0, number = 0;
+    for_each_segment(10, segment, [&](std::uint64_t offset, std::uint64_t count) {
+      EXPECT_EQ(offset, at);
+      at += count;
+      ++number;
+    });
+    EXPECT_EQ(at, 10U);
+    EXPECT_EQ(number, segments_of(10, segment));
+  }
+}
+
+TEST(Team, CountsAroundTheRing) {
+  const Team team = Team::all({.rank = 1, .size = 5}, 3);
+  EXPECT_EQ(team.me(), 3U);
+  EXPECT_EQ(team.rank(0), 3U);
+  EXPECT_EQ(team.next(), 2U);
+  EXPECT_EQ(team.next(2), 3U);
+  EXPECT_EQ(team.previous(4), 2U);
+}
+
+TEST(Hosts, PutTheFirstRankAndItsHostFirst) {
+  const std::array<std::uint32_t, 5> placed{9, 4, 9, 4, 4};
+  const Hosts hosts({.rank = 1, .size = 5, .hosts = placed}, 3);
+  EXPECT_EQ(hosts.size(), 2U);
+  EXPECT_EQ(hosts.members(0), (std::vector<std::uint32_t>{3, 1, 4}));
+  EXPECT_EQ(hosts.members(1), (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(hosts.mine(), 0U);
+  EXPECT_EQ(hosts.me(), 1U);
+  EXPECT_EQ(hosts.across().rank(1), 2U);
+  EXPECT_EQ(hosts.smallest(), 2U);
+  EXPECT_EQ(hosts.largest(), 3U);
+}
+
+}  // namespace
+}  // namespace parley::schedule

@@ -1,0 +1,123 @@
+#include "api/schedule/selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "api/schedule/catalogue.h"
+
+namespace parley::schedule {
+namespace {
+
+using testing::HasSubstr;
+
+Request request(Operation operation, std::uint32_t size, std::uint64_t bytes) {
+  return {.operation = operation, .shape = {.size = size, .count = bytes / 4}};
+}
+
+TEST(Selection, HasAPlanForEveryRequest) {
+  const std::vector<std::uint32_t> placed{1, 1, 2, 2, 2, 3, 3, 3, 3};
+  for (const Operation operation : all_operations())
+    for (const std::uint32_t size : {1U, 2U, 5U, 9U})
+      for (const std::uint64_t bytes : {0, 8, 4096, 1 << 24})
+        for (int variant = 0; variant < 16; ++variant) {
+          Request one = request(operation, size, bytes);
+          one.shape.root = size - 1;
+          one.commutative = variant % 2 == 0;
+          one.rank_order = variant / 2 % 2 == 1;
+          if (variant / 4 % 2 == 1) one.shape.hosts = std::span(placed).first(size);
+          const std::vector<std::uint64_t> counts(size, bytes / 4);
+          if (variant / 8 == 1) one.shape.counts = one.shape.receive_counts = counts;
+          const Plan plan = select(one, {});
+          ASSERT_TRUE(supports(operation, plan.chosen.algorithm, one.shape)) << explain(one, plan);
+          if (!reduces(operation)) continue;
+          const Traits has = traits(operation, plan.chosen.algorithm, one.shape);
+          EXPECT_TRUE(has.keeps_rank_order || one.commutative) << explain(one, plan);
+          EXPECT_TRUE(has.folds_once || !one.rank_order) << explain(one, plan);
+        }
+}
+
+TEST(Selection, IsTheSameOnAllRanksInPlaceOrNot) {
+  for (const Operation operation : all_operations()) {
+    Request one = request(operation, 6, 40000);
+    const std::string first = explain(one, select(one, {}));
+    for (std::uint32_t rank = 0; rank < 6; ++rank) {
+      one.shape.rank = rank;
+      one.shape.in_place = rank % 2 == 1;
+      EXPECT_EQ(explain(one, select(one, {})), first);
+    }
+  }
+}
+
+TEST(Selection, OfAnUnevenAllToAllDoesNotLookAtCounts) {
+  const std::vector<std::uint64_t> few{0, 1, 2}, many{1 << 20, 0, 1 << 24};
+  Request one = request(Operation::all_to_all, 3, 0);
+  one.shape.counts = one.shape.receive_counts = few;
+  const Plan plan = select(one, {});
+  one.shape.counts = one.shape.receive_counts = many;
+  EXPECT_EQ(select(one, {}).chosen.algorithm, plan.chosen.algorithm);
+}
+
+TEST(Selection, TakesFewMessagesForFewBytesAndLittleTrafficForMany) {
+  const Overrides none;
+  Request small = request(Operation::all_reduce, 16, 8);
+  Request large = request(Operation::all_reduce, 16, 64 << 20);
+  for (Request* one : {&small, &large}) one->surroundings.near = Link::tcp;
+  const auto cost_of = [&](const Request& one) {
+    return cost(one.operation, select(one, none).chosen.algorithm, one.shape);
+  };
+  EXPECT_LE(cost_of(small).near.messages, 5U);
+  EXPECT_LE(cost_of(large).sent, 2 * large.shape.count);
+}
+
+TEST(Selection, CrossesHostsWithLessThanAllRanksHave) {
+  std::vector<std::uint32_t> placed;
+  for (std::uint32_t rank = 0; rank < 32; ++rank) placed.push_back(rank % 4);
+  Request one = request(Operation::all_reduce, 32, 1024);
+  one.shape.hosts = placed;
+  const Algorithm chosen = select(one, {}).chosen.algorithm;
+  EXPECT_TRUE(chosen == Algorithm::two_level || chosen == Algorithm::two_level_sliced) << name(chosen);
+}
+
+TEST(Selection, DoesWhatAnOverrideAsksForIfThatIsRight) {
+  const Overrides asked = parse_overrides("all_reduce=ring").value();
+  Request one = request(Operation::all_reduce, 4, 8);
+  Plan plan = select(one, asked);
+  EXPECT_EQ(plan.chosen.algorithm, Algorithm::ring);
+  EXPECT_TRUE(plan.asked_for);
+  EXPECT_THAT(explain(one, plan), HasSubstr("as PARLEY_ALGO asks"));
+
+  one.commutative = false;
+  plan = select(one, asked);
+  EXPECT_NE(plan.chosen.algorithm, Algorithm::ring);
+  EXPECT_EQ(plan.refused, Algorithm::ring);
+  EXPECT_THAT(explain(one, plan),
+              HasSubstr("ring, which PARLEY_ALGO asks for, cannot: it does not keep rank order"));
+}
+
+TEST(Selection, IsExplainedInWords) {
+  Request one = request(Operation::all_reduce, 4, 1 << 20);
+  const std::string text = explain(one, select(one, {}));
+  EXPECT_THAT(text, HasSubstr("all_reduce of 1048576 bytes on 4 ranks of 1 host over shared memory: "));
+  EXPECT_THAT(text, HasSubstr(" us; next best "));
+}
+
+TEST(Prediction, GrowsWithBytesAndWithRanksThatShareACore) {
+  Surroundings crowded;
+  crowded.ranks_per_core = 2;
+  for (const Entry& entry : catalogue()) {
+    if (entry.operation == Operation::barrier) continue;
+    const Shape small{.size = 8, .count = 64}, large{.size = 8, .count = 640000};
+    if (!supports(entry.operation, entry.algorithm, small)) continue;
+    const double one = predict_ns(entry.operation, entry.algorithm, small, 4, {});
+    EXPECT_GT(one, 0);
+    EXPECT_GT(predict_ns(entry.operation, entry.algorithm, large, 4, {}), one) << name(entry.algorithm);
+    EXPECT_GT(predict_ns(entry.operation, entry.algorithm, small, 4, crowded), one) << name(entry.algorithm);
+  }
+}
+
+}  // namespace
+}  // namespace parley::schedule
