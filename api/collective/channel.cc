@@ -1,0 +1,52 @@
+#include "api/collective/channel.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace parley::collective {
+
+using base::Code;
+
+namespace {
+// Sequence numbers fit beside a note in a tag.
+constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note_bits)) - 1;
+
+bool is_idle(const std::unique_ptr<Run>& run) noexcept {
+  return run->is_idle();
+}
+}  // namespace
+
+Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
+                 const schedule::Overrides& overrides)
+    : team_(std::move(team)), lane_{engine, team_, context}, plans_(team_, overrides) {
+  runs_.reserve(most_under_way);
+}
+
+transport::Posted Channel::begin(transport::Messenger& messenger, const Call& call) noexcept {
+  try {
+    const std::shared_ptr<const Plan>& plan = plans_.find(call.question);
+    auto run = std::find_if(runs_.begin(), runs_.end(), is_idle);
+    if (run == runs_.end()) {
+      runs_.push_back(std::make_unique<Run>(lane_, scratch_));
+      run = runs_.end() - 1;
+    }
+    // Behind those that began before it.
+    std::rotate(run, run + 1, runs_.end());
+    return runs_.back()->start(messenger, call, plan, calls_++ & sequence_mask);
+  } catch (const std::bad_alloc&) {
+    return {Code::exhausted};
+  }
+}
+
+std::size_t Channel::under_way() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(runs_.begin(), runs_.end(), [](const auto& run) { return !run->is_idle(); }));
+}
+
+transport::Request* Channel::oldest() const noexcept {
+  const auto busy = std::find_if(runs_.begin(), runs_.end(), [](const auto& run) { return !run->is_idle(); });
+  return busy == runs_.end() ? nullptr : &(*busy)->request();
+}
+
+}  // namespace parley::collective

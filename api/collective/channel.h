@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/collective/plan.h"
+#include "api/collective/run.h"
+#include "api/collective/scratch.h"
+
+namespace parley::collective {
+
+// The collectives of one group, as one rank takes part in them. All ranks begin the same ones in the same
+// order; several may be under way.
+//
+// Thread-safety: none; the engine's lock. Cost of begin() for a call like the last one: no allocation.
+class Channel {
+ public:
+  // `engine` and `overrides` outlive the channel; `context` has notes (MessengerOptions::noted_contexts) and
+  // is the channel's alone.
+  Channel(transport::Engine& engine, std::uint32_t context, Team team, const schedule::Overrides& overrides);
+
+  // Fails with `exhausted`; else the request is there, and may have ended. While most_under_way are, the
+  // caller waits for oldest() first.
+  transport::Posted begin(transport::Messenger& messenger, const Call& call) noexcept;
+
+  [[nodiscard]] bool is_full() const noexcept { return under_way() >= most_under_way; }
+  // Null: none is under way.
+  [[nodiscard]] transport::Request* oldest() const noexcept;
+  [[nodiscard]] const Team& team() const noexcept { return team_; }
+  // Which algorithm a call would take, in words.
+  [[nodiscard]] std::string explain(const Question& question) const { return plans_.explain(question); }
+
+  static constexpr std::size_t most_under_way = 64;
+
+ private:
+  [[nodiscard]] std::size_t under_way() const noexcept;
+
+  const Team team_;
+  const Lane lane_;
+  PlanCache plans_;
+  ScratchPool scratch_;
+  std::vector<std::unique_ptr<Run>> runs_;  // in the order of their last calls
+  std::int64_t calls_ = 0;                  // begun so far
+};
+
+}  // namespace parley::collective

@@ -1,0 +1,66 @@
+#include "api/collective/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/schedule/catalogue.h"
+
+namespace parley::collective {
+
+bool PlanCache::Entry::answers(const Question& asked) const noexcept {
+  return question.operation == asked.operation && question.count == asked.count &&
+         question.root == asked.root && question.element_bytes == asked.element_bytes &&
+         question.in_place == asked.in_place && question.commutative == asked.commutative &&
+         question.rank_order == asked.rank_order &&
+         std::equal(counts.begin(), counts.end(), asked.counts.begin(), asked.counts.end()) &&
+         std::equal(receive_counts.begin(), receive_counts.end(), asked.receive_counts.begin(),
+                    asked.receive_counts.end());
+}
+
+schedule::Request PlanCache::request_of(const Question& question) const {
+  schedule::Request request;
+  request.operation = question.operation;
+  request.shape = {.rank = team_.rank,
+                   .size = static_cast<std::uint32_t>(team_.processes.size()),
+                   .root = question.root,
+                   .count = question.count,
+                   .counts = question.counts,
+                   .receive_counts = question.receive_counts,
+                   .in_place = question.in_place,
+                   .segment_count = 0,
+                   .hosts = team_.hosts};
+  request.element_bytes = question.element_bytes;
+  request.commutative = question.commutative;
+  request.rank_order = question.rank_order;
+  request.surroundings = team_.surroundings;
+  return request;
+}
+
+const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& question) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.answers(question); });
+  if (found != entries_.end()) {
+    std::rotate(entries_.begin(), found, found + 1);
+    return entries_.front().plan;
+  }
+  schedule::Request request = request_of(question);
+  auto plan = std::make_shared<Plan>();
+  plan->choice = schedule::select(request, overrides_);
+  request.shape.segment_count = plan->choice.chosen.segment_count;
+  plan->schedule = schedule::make(question.operation, plan->choice.chosen.algorithm, request.shape);
+  Entry entry{question,
+              {question.counts.begin(), question.counts.end()},
+              {question.receive_counts.begin(), question.receive_counts.end()},
+              std::move(plan)};
+  entry.question.counts = entry.question.receive_counts = {};
+  if (entries_.size() == most_plans) entries_.pop_back();
+  entries_.insert(entries_.begin(), std::move(entry));
+  return entries_.front().plan;
+}
+
+std::string PlanCache::explain(const Question& question) const {
+  const schedule::Request request = request_of(question);
+  return schedule::explain(request, schedule::select(request, overrides_));
+}
+
+}  // namespace parley::collective

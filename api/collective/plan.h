@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "api/schedule/overrides.h"
+#include "api/schedule/schedule.h"
+#include "api/schedule/selection.h"
+
+namespace parley::collective {
+
+// The ranks of a group, as its schedules see them.
+struct Team {
+  std::uint32_t rank = 0;                // ours
+  std::vector<std::uint32_t> processes;  // by rank: numbers in the world
+  std::vector<std::uint32_t> hosts;      // by rank: which host; empty: all on one
+  schedule::Surroundings surroundings;
+};
+
+// What a plan depends on. All counts are elements. Spans belong to the caller.
+struct Question {
+  schedule::Operation operation = schedule::Operation::barrier;
+  std::uint32_t root = 0;
+  std::uint64_t count = 0;
+  std::span<const std::uint64_t> counts = {};  // as in schedule::Shape
+  std::span<const std::uint64_t> receive_counts = {};
+  std::uint32_t element_bytes = 1;
+  bool in_place = false;
+  bool commutative = true;
+  bool rank_order = false;  // Determinism::rank_order
+};
+
+// One rank's schedule for a question, and why this one.
+struct Plan {
+  schedule::Plan choice;
+  schedule::Schedule schedule;
+};
+
+// The plans of one group, made when they are first needed and kept: a bounded number, those used last.
+// Thread-safety: none; the engine's lock.
+class PlanCache {
+ public:
+  PlanCache(const Team& team, const schedule::Overrides& overrides) : team_(team), overrides_(overrides) {}
+
+  // Throws std::bad_alloc. Cost: nothing much if it was the last one; some microseconds for a new one, with
+  // thousands of ranks milliseconds.
+  const std::shared_ptr<const Plan>& find(const Question& question) {
+    if (!entries_.empty() && entries_.front().answers(question)) [[likely]]
+      return entries_.front().plan;
+    return look_further(question);
+  }
+  // In words: what is chosen, and why.
+  [[nodiscard]] std::string explain(const Question& question) const;
+
+  static constexpr std::size_t most_plans = 64;
+
+ private:
+  struct Entry {
+    Question question;  // without its spans
+    std::vector<std::uint64_t> counts;
+    std::vector<std::uint64_t> receive_counts;
+    std::shared_ptr<const Plan> plan;
+    [[nodiscard]] bool answers(const Question& asked) const noexcept;
+  };
+
+  const std::shared_ptr<const Plan>& look_further(const Question& question);
+  [[nodiscard]] schedule::Request request_of(const Question& question) const;
+
+  const Team& team_;
+  const schedule::Overrides& overrides_;
+  std::vector<Entry> entries_;  // used last first
+};
+
+}  // namespace parley::collective

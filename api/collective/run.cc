@@ -1,0 +1,208 @@
+#include "api/collective/run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "api/schedule/shape.h"
+
+namespace parley::collective {
+
+using base::Code;
+using base::Status;
+using schedule::Space;
+using schedule::Step;
+using schedule::StepKind;
+using transport::Posted;
+
+namespace {
+// Copied or reduced between two looks at the network: some 10 us.
+constexpr std::uint64_t piece_bytes = 256 << 10;
+
+bool is_transfer(const Step& step) noexcept {
+  return step.kind == StepKind::send || step.kind == StepKind::receive;
+}
+}  // namespace
+
+Run::~Run() {
+  if (base::IntrusiveList<Agent, transport::AgentTag>::is_linked(*this))
+    base::IntrusiveList<Agent, transport::AgentTag>::remove(*this);
+}
+
+Posted Run::start(transport::Messenger& messenger, const Call& call, const std::shared_ptr<const Plan>& plan,
+                  std::int64_t sequence) noexcept {
+  messenger_ = &messenger;
+  try {
+    prepare(call, plan);
+  } catch (const std::bad_alloc&) {
+    leave({});
+    return {Code::exhausted};
+  }
+  transport::CompositeSpec spec{.context = lane_.context, .user = this, .on_interrupt = on_interrupt};
+  spec.timeout = call.timeout;
+  spec.gives_up = call.gives_up;
+  request_ = messenger.begin_composite(spec);
+  if (request_ == nullptr) {
+    leave({});
+    return {Code::exhausted};
+  }
+  sequence_ = sequence;
+  state_ = State::running;
+  transport::Request* const request = request_;
+  // The look for those that have died, and for aborts, is the first thing that may fail it.
+  is_interrupted_ =
+      messenger.abort_record(lane_.context) != nullptr || messenger.casualty_of(lane_.context).has_value();
+  advance();
+  return {Code::in_progress, request};
+}
+
+void Run::prepare(const Call& call, const std::shared_ptr<const Plan>& plan) {
+  call_ = call;
+  plan_ = plan;
+  note_ = call.signature.packed();
+  const schedule::Schedule& schedule = plan->schedule;
+  const std::size_t steps = schedule.steps.size();
+  blockers_.resize(steps);
+  parts_.resize(steps);
+  ended_.reserve(steps);
+  ready_.reserve(steps);
+  local_.reserve(steps);
+  ended_.clear();
+  ready_.clear();
+  local_.clear();
+  local_done_ = local_offset_ = finished_ = 0;
+  steps_left_ = steps;
+  failure_.reset();
+  std::size_t most_operands = 0;
+  for (std::size_t i = 0; i < steps; ++i) {
+    blockers_[i] = schedule.steps[i].blockers;
+    parts_[i] = {this, static_cast<std::uint32_t>(i), false};
+    most_operands = std::max<std::size_t>(most_operands, schedule.steps[i].operand_count);
+  }
+  operands_.resize(most_operands);
+  scratch_ = scratch_pool_.take(schedule.scratch_count * call.question.element_bytes);
+  if (call.reduction != nullptr && call.reduction->prepares()) {
+    prepared_input_ = scratch_pool_.take(call.input_count * call.question.element_bytes);
+    if (call.input_count != 0) call.reduction->prepare(prepared_input_.data(), call.input, call.input_count);
+    call_.input = prepared_input_.data();
+  }
+  const auto is_first = [&](std::size_t i, bool is_transfer_wanted) {
+    return blockers_[i] == 0 && is_transfer(schedule.steps[i]) == is_transfer_wanted;
+  };
+  for (std::size_t i = 0; i < steps; ++i)
+    if (is_first(i, false)) local_.push_back(static_cast<std::uint32_t>(i));
+  // The stack hands out the first steps first.
+  for (std::size_t i = steps; i-- > 0;)
+    if (is_first(i, true)) ready_.push_back(static_cast<std::uint32_t>(i));
+}
+
+void Run::unblock(std::uint32_t index) noexcept {
+  if (--blockers_[index] != 0) return;
+  (is_transfer(plan_->schedule.steps[index]) ? ready_ : local_).push_back(index);
+}
+
+// A step has ended.
+void Run::end(std::uint32_t index) noexcept {
+  --steps_left_;
+  const schedule::Schedule& schedule = plan_->schedule;
+  const Step& step = schedule.steps[index];
+  for (std::uint32_t i = 0; i < step.successor_count; ++i)
+    unblock(schedule.successors[step.first_successor + i]);
+}
+
+void Run::advance() noexcept {
+  for (const std::uint32_t index : ended_) end(index);
+  ended_.clear();
+  if (is_interrupted_ || failure_) look_for_failure();
+  if (state_ == State::running) go_on();
+  if (state_ == State::failing && parts_under_way_ == 0) leave(Code::aborted);
+}
+
+// Begins what can begin, and works until nothing is left to do or others shall have their turn.
+void Run::go_on() noexcept {
+  for (bool has_time = true; has_time;) {
+    while (!ready_.empty()) {
+      const std::uint32_t index = ready_.back();
+      ready_.pop_back();
+      begin(index);
+      if (state_ != State::running) return;
+    }
+    if (local_done_ == local_.size()) break;
+    has_time = work_pieces();
+  }
+  if (steps_left_ == 0 && finish_pieces()) return leave({});
+  if (local_done_ != local_.size() || steps_left_ == 0) lane_.engine.wake(*this);
+}
+
+// Copies and reduces what one turn is long enough for, or until a transfer may begin. False: the turn is
+// over.
+bool Run::work_pieces() noexcept {
+  const std::uint64_t element_bytes = call_.question.element_bytes;
+  for (std::uint64_t left = std::max<std::uint64_t>(1, piece_bytes / element_bytes);;) {
+    left -= work_a_piece(left);
+    if (left == 0) return false;
+    if (!ready_.empty() || local_done_ == local_.size()) return true;
+  }
+}
+
+// Of the oldest step that is not done, at most so many elements. How many.
+std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
+  const std::uint32_t index = local_[local_done_];
+  const Step& step = plan_->schedule.steps[index];
+  const std::uint64_t count = std::min(most, step.to.count - local_offset_);
+  std::byte* const to = at(step.to, local_offset_);
+  if (step.kind == StepKind::copy) {
+    std::memcpy(to, at(step.from, local_offset_), count * call_.question.element_bytes);
+  } else {
+    for (std::uint32_t i = 0; i < step.operand_count; ++i)
+      operands_[i] = at(plan_->schedule.operands[step.first_operand + i], local_offset_);
+    call_.reduction->fold(to, {operands_.data(), step.operand_count}, count);
+  }
+  local_offset_ += count;
+  if (local_offset_ == step.to.count) {
+    local_offset_ = 0;
+    ++local_done_;
+    end(index);
+  }
+  return count;
+}
+
+// What is to be done with the result once all ranks are in it. False: there is more of it.
+bool Run::finish_pieces() noexcept {
+  if (call_.reduction == nullptr || !call_.reduction->finishes()) return true;
+  const std::uint64_t element_bytes = call_.question.element_bytes;
+  const std::uint64_t count =
+      std::min(call_.output_count - finished_, std::max<std::uint64_t>(1, piece_bytes / element_bytes));
+  if (count != 0)
+    call_.reduction->finish(call_.output + finished_ * element_bytes, count,
+                            static_cast<std::int64_t>(lane_.team.processes.size()));
+  finished_ += count;
+  return finished_ == call_.output_count;
+}
+
+// The end. What it kept is free before the request is, for that may begin another one.
+void Run::leave(Status status) noexcept {
+  scratch_pool_.give(std::exchange(scratch_, {}));
+  scratch_pool_.give(std::exchange(prepared_input_, {}));
+  call_.reduction.reset();
+  plan_.reset();
+  is_interrupted_ = false;
+  state_ = State::idle;
+  using Agents = base::IntrusiveList<Agent, transport::AgentTag>;
+  if (Agents::is_linked(*this)) Agents::remove(*this);
+  if (transport::Request* const request = std::exchange(request_, nullptr); request != nullptr)
+    messenger_->end_composite(*request, status);
+}
+
+std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) const noexcept {
+  const std::uint64_t place = (slice.begin + offset) * call_.question.element_bytes;
+  switch (slice.space) {
+    case Space::input: return const_cast<std::byte*>(call_.input) + place;  // read only
+    case Space::output: return call_.output + place;
+    case Space::scratch: return scratch_.data() + place;
+  }
+  return nullptr;
+}
+
+}  // namespace parley::collective

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/collective/end_reason.h"
+#include "api/collective/plan.h"
+#include "api/collective/scratch.h"
+#include "api/collective/signature.h"
+#include "tensor/reduce/reduction.h"
+#include "transport/engine/engine.h"
+
+namespace parley::collective {
+
+// One collective that is to be done. The memory stays as it is until the request has ended.
+struct Call {
+  Signature signature;
+  Question question;
+  const std::byte* input = nullptr;  // in place: see schedule::in_place_layout()
+  std::byte* output = nullptr;
+  std::uint64_t input_count = 0;  // elements of this rank's buffers
+  std::uint64_t output_count = 0;
+  std::shared_ptr<const tensor::Reduction> reduction = nullptr;  // where something is folded
+  std::chrono::nanoseconds timeout{};
+  bool gives_up = false;  // see transport::Request
+};
+
+// Where the messages of a group's collectives go.
+struct Lane {
+  transport::Engine& engine;
+  const Team& team;
+  std::uint32_t context;
+};
+
+// Runs one schedule. Its parts are sends and receives of the messenger, whose ends wake it (as an agent of
+// the engine), and copies and reductions, which it does itself, in pieces, so that others have their turn.
+//
+// Course: idle --start()--> running --all steps have ended--> idle
+//                           running --something fails, or it is interrupted--> failing --no part is left-->
+//                           idle
+// While it is failing it begins nothing; what is under way is ended by the abort of the context.
+//
+// Allocates nothing once it has run a schedule as long, with as much scratch memory.
+// Thread-safety: none; the engine's lock.
+class Run final : public transport::Agent {
+ public:
+  Run(const Lane& lane, ScratchPool& scratch) : lane_(lane), scratch_pool_(scratch) {}
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // Begins; the request ends with the collective, perhaps at once. `sequence`: the number of this call in the
+  // group. Fails with `exhausted`. REQUIRES: is_idle().
+  transport::Posted start(transport::Messenger& messenger, const Call& call,
+                          const std::shared_ptr<const Plan>& plan, std::int64_t sequence) noexcept;
+
+  [[nodiscard]] bool is_idle() const noexcept { return state_ == State::idle; }
+  // REQUIRES: !is_idle().
+  [[nodiscard]] transport::Request& request() const noexcept { return *request_; }
+
+  void advance() noexcept override;
+
+ private:
+  enum class State : std::uint8_t {
+    idle,
+    running,
+    failing,  // waits for the parts that are still under way
+  };
+  // What a send or receive of the schedule knows of itself.
+  struct Part {
+    Run* run = nullptr;
+    std::uint32_t step = 0;
+    bool is_under_way = false;
+  };
+  // How a part has failed, first of all.
+  struct Failure {
+    base::Status status;
+    const transport::Peer* peer = nullptr;
+    bool is_mismatch = false;
+    std::uint64_t note = 0;  // then: what the message brought
+  };
+
+  // run.cc: the course
+  void prepare(const Call& call, const std::shared_ptr<const Plan>& plan);
+  void unblock(std::uint32_t index) noexcept;
+  void end(std::uint32_t index) noexcept;
+  void go_on() noexcept;
+  bool work_pieces() noexcept;
+  std::uint64_t work_a_piece(std::uint64_t most) noexcept;
+  bool finish_pieces() noexcept;
+  void leave(base::Status status) noexcept;
+  [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) const noexcept;
+
+  // transfers.cc: its sends and receives
+  void begin(std::uint32_t index) noexcept;
+  transport::Posted send(const schedule::Step& step) noexcept;
+  transport::Posted receive(const schedule::Step& step) noexcept;
+  void note_end(std::uint32_t index, const transport::Request& part) noexcept;
+  static void on_part_done(transport::Request& part) noexcept;
+
+  // failing.cc: how it fails
+  static void on_interrupt(transport::Request& request) noexcept;
+  void look_for_failure() noexcept;
+  void fail_with(const Failure& failure) noexcept;
+  void abort(const EndReason& reason, std::uint32_t by) noexcept;
+  [[nodiscard]] std::string waited_for() const;
+  [[nodiscard]] std::string title() const;
+
+  const Lane lane_;
+  ScratchPool& scratch_pool_;
+  State state_ = State::idle;
+  bool is_interrupted_ = false;
+  transport::Messenger* messenger_ = nullptr;
+  transport::Request* request_ = nullptr;
+  Call call_;
+  std::shared_ptr<const Plan> plan_;
+  std::int64_t sequence_ = 0;
+  std::uint64_t note_ = 0;
+  std::optional<Failure> failure_;
+  ScratchPool::Memory prepared_input_;  // premul_sum
+  ScratchPool::Memory scratch_;
+
+  std::vector<std::uint32_t> blockers_;  // by step
+  std::vector<Part> parts_;              // by step
+  std::vector<std::uint32_t> ended_;     // transfers, since the last advance()
+  std::vector<std::uint32_t> ready_;     // transfers that may begin, a stack
+  std::vector<std::uint32_t> local_;     // copies and reductions that may begin, oldest first
+  std::size_t local_done_ = 0;           // of these
+  std::uint64_t local_offset_ = 0;       // elements of the one that is under way
+  std::uint64_t finished_ = 0;           // elements of the output that were divided (avg)
+  std::vector<const void*> operands_;
+  std::size_t steps_left_ = 0;
+  std::size_t parts_under_way_ = 0;
+};
+
+}  // namespace parley::collective

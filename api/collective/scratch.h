@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace parley::collective {
+
+// Memory for the schedules of a process, recycled: a steady state allocates nothing. Blocks are powers of
+// two, aligned to 64 bytes; a few of each size are kept. Thread-safety: none; the engine's lock.
+class ScratchPool {
+  struct Deleter {
+    void operator()(std::byte* memory) const noexcept {
+      ::operator delete[](memory, std::align_val_t(alignment));
+    }
+  };
+  using Block = std::unique_ptr<std::byte[], Deleter>;
+
+ public:
+  static constexpr std::size_t alignment = 64;
+
+  // A block, or none.
+  class Memory {
+   public:
+    Memory() noexcept = default;
+    [[nodiscard]] std::byte* data() const noexcept { return block_.get(); }
+
+   private:
+    friend class ScratchPool;
+    Block block_;
+    std::size_t place_ = 0;
+  };
+
+  // At least so many bytes; none for 0. Throws std::bad_alloc.
+  Memory take(std::size_t bytes) {
+    Memory memory;
+    if (bytes == 0) return memory;
+    while ((least_bytes << memory.place_) < bytes) ++memory.place_;
+    auto& kept = kept_.at(memory.place_);
+    if (!kept.empty()) {
+      memory.block_ = std::move(kept.back());
+      kept.pop_back();
+    } else {
+      const std::size_t size = least_bytes << memory.place_;
+      memory.block_.reset(new (std::align_val_t(alignment)) std::byte[size]);
+      kept.reserve(most_kept);
+    }
+    return memory;
+  }
+  void give(Memory memory) noexcept {
+    if (memory.data() == nullptr || (least_bytes << memory.place_) > largest_kept_bytes) return;
+    auto& kept = kept_[memory.place_];
+    if (kept.size() < kept.capacity()) kept.push_back(std::move(memory.block_));
+  }
+
+ private:
+  static constexpr std::size_t least_bytes = 256;
+  static constexpr std::size_t largest_kept_bytes = 64U << 20;
+  static constexpr std::size_t most_kept = 4;  // of each size
+
+  std::array<std::vector<Block>, 48> kept_;
+};
+
+}  // namespace parley::collective

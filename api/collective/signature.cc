@@ -1,0 +1,79 @@
+#include "api/collective/signature.h"
+
+#include <string_view>
+
+#include "transport/base/log.h"
+
+namespace parley::collective {
+namespace {
+
+using base::concat;
+
+// From the lowest bit on.
+struct Field {
+  int shift;
+  int bits;
+  [[nodiscard]] constexpr std::uint64_t mask() const { return (std::uint64_t{1} << bits) - 1; }
+  [[nodiscard]] constexpr std::uint64_t put(std::uint64_t value) const { return (value & mask()) << shift; }
+  [[nodiscard]] constexpr std::uint64_t get(std::uint64_t packed) const { return packed >> shift & mask(); }
+};
+constexpr Field count_field{0, 16};
+constexpr Field root_field{16, 14};
+constexpr Field reduction_field{30, 5};
+constexpr Field dtype_field{35, 5};
+constexpr Field operation_field{40, 4};
+static_assert(operation_field.shift + operation_field.bits == packed_signature_bits);
+static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::kind_count < 32);
+
+constexpr std::uint64_t no_reduction = 31;
+
+// 0: not compared.
+std::uint64_t hash_of(std::optional<std::uint64_t> count) noexcept {
+  if (!count) return 0;
+  const std::uint64_t spread = (*count + 1) * 0x9e3779b97f4a7c15ULL >> 48;
+  return spread == 0 ? 1 : spread;
+}
+
+// "from rank 2", "to rank 2".
+std::string root_text(schedule::Operation operation, std::uint64_t root) {
+  const bool is_source =
+      operation == schedule::Operation::broadcast || operation == schedule::Operation::scatter;
+  return concat(is_source ? " from rank " : " to rank ", root);
+}
+
+std::string text_of(schedule::Operation operation, std::string_view reduction, std::string_view count,
+                    DType dtype, std::string_view root) {
+  if (operation == schedule::Operation::barrier) return std::string(schedule::name(operation));
+  return concat(schedule::name(operation), reduction.empty() ? "" : concat("(", reduction, ")"), " of ",
+                count, name(dtype), root);
+}
+
+}  // namespace
+
+std::uint64_t Signature::packed() const noexcept {
+  const auto kind = reduction ? static_cast<std::uint64_t>(*reduction) : no_reduction;
+  return operation_field.put(static_cast<std::uint64_t>(operation)) |
+         dtype_field.put(static_cast<std::uint64_t>(dtype)) | reduction_field.put(kind) |
+         root_field.put(static_cast<std::uint64_t>(root)) | count_field.put(hash_of(count));
+}
+
+std::string describe(const Signature& signature) {
+  return text_of(
+      signature.operation, signature.reduction ? name(*signature.reduction) : "",
+      signature.count ? concat(*signature.count, " ") : "", signature.dtype,
+      signature.root < 0 ? "" : root_text(signature.operation, static_cast<std::uint64_t>(signature.root)));
+}
+
+std::string describe_other(std::uint64_t packed, const Signature& own) {
+  const auto operation = static_cast<schedule::Operation>(operation_field.get(packed));
+  if (static_cast<std::size_t>(operation) >= schedule::operation_count) return "something unknown";
+  const std::uint64_t kind = reduction_field.get(packed);
+  const std::uint64_t count_bits = count_field.mask();
+  const bool differs_in_count_alone = (packed | count_bits) == (own.packed() | count_bits);
+  return text_of(operation, kind == no_reduction ? "" : name(static_cast<ReduceOp::Kind>(kind)),
+                 differs_in_count_alone ? "another number of " : "",
+                 static_cast<DType>(dtype_field.get(packed)),
+                 schedule::has_root(operation) ? root_text(operation, root_field.get(packed)) : "");
+}
+
+}  // namespace parley::collective
