@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace parley::transport {
 
@@ -39,6 +40,7 @@ Path PathChoice::choose(std::size_t bytes) noexcept {
     return Path::pull;
   }
   Class& of = classes_[class_of(bytes)];
+  inherit(of);
   if (!of.on_trial) {
     if (of.wait != 0) {
       --of.wait;
@@ -54,8 +56,21 @@ Path PathChoice::choose(std::size_t bytes) noexcept {
   return tried;
 }
 
+// A class of which nothing is known begins with what was found for the next smaller one: a window of large
+// messages is long over before it has told anything.
+void PathChoice::inherit(Class& of) noexcept {
+  if (!std::exchange(of.is_new, false)) return;
+  for (const Class* smaller = &of; smaller != classes_.data();) {
+    --smaller;
+    if (smaller->is_new) continue;
+    of.favourite = smaller->favourite;
+    return;
+  }
+}
+
 bool PathChoice::wants_timing(Path path, std::size_t bytes) noexcept {
   Class& of = classes_[class_of(bytes)];
+  inherit(of);
   if (path == of.favourite && of.rates[place(path)].ns_per_byte != 0 && ++of.untimed < favourites_per_timing)
     return false;
   of.untimed = 0;

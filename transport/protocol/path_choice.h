@@ -15,7 +15,7 @@ enum class Path : std::uint8_t { pull, link };
 // Learns that for the messages from one peer, by what they took from match to end, here at the receiver.
 //
 // 1. For each class of sizes the faster path is the favourite; the other one becomes it when it is a tenth
-//    faster.
+//    faster. At first it is that of the next smaller class that was used, else the pull.
 // 2. The other one is tried on a few messages now and then: after the first three, then after four times as
 //    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes; more
 //    rarely by as much as it was slower, which makes it 1.5 % of the time.
@@ -75,6 +75,7 @@ class PathChoice {
   struct Class {
     std::array<Rate, 2> rates;
     Path favourite = Path::pull;
+    bool is_new = true;     // no message has had this size
     bool on_trial = false;  // the other path is
     std::uint32_t restraint = least_restraint;
     std::uint32_t tried = 0;  // messages of this trial
@@ -84,6 +85,7 @@ class PathChoice {
 
   static Path other(Path path) noexcept { return path == Path::pull ? Path::link : Path::pull; }
   static std::size_t place(Path path) noexcept { return static_cast<std::size_t>(path); }
+  void inherit(Class& of) noexcept;
   static void end_trial(Class& of) noexcept;
   static bool take(Rate& rate, float ns_per_byte, float weight_of_more) noexcept;
 

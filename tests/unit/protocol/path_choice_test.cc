@@ -89,6 +89,14 @@ TEST(PathChoice, EachSizeHasItsOwnFavourite) {
   EXPECT_EQ(pair.choice.favourite(std::size_t{1} << 40), Path::link) << "all large ones are one class";
 }
 
+TEST(PathChoice, ANewSizeBeginsWithWhatTheNextSmallerOneHasLearnt) {
+  Pair pair;
+  pair.run(50, mib, 50us, 30us);
+  ASSERT_EQ(pair.choice.favourite(mib), Path::link);
+  EXPECT_EQ(pair.run(PathChoice::first_trial_after, 4 * mib, 400us, 300us), PathChoice::first_trial_after);
+  EXPECT_EQ(pair.run(PathChoice::first_trial_after, mib / 4, 20us, 10us), 0) << "it knows of no smaller one";
+}
+
 TEST(PathChoice, StaysWithWhatIsAsGood) {
   Pair pair;
   pair.run(500, 4 * mib, 400us, 380us);
