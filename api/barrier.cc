@@ -13,7 +13,7 @@ namespace parley {
 void ProcessGroup::barrier(const BarrierOptions& options) {
   detail::GroupState& group = detail::require_member(state_, "barrier");
   transport::Engine& engine = *group.world->engine;
-  const std::uint32_t context = group.all_contexts.collectives;
+  const std::uint32_t context = group.all_contexts.object_collectives;
   const int size = group.size;
   const auto timeout = options.timeout.value_or(group.world->timeout);
   for (int distance = 1; distance < size; distance *= 2) {

@@ -57,7 +57,7 @@ std::string operation_text(const wireup::World& world, const FailedOperation& op
 // "rank 0 send(tag 0) → 1".
 std::string half_of_deadlock(int rank, std::uint32_t context, bool is_send, std::int64_t tag, int peer) {
   const char* arrow = is_send ? " → " : " ← ";
-  if (wireup::is_collective_context(context))
+  if (wireup::is_object_collective_context(context))
     return concat("rank ", rank, is_barrier_tag(tag) ? " barrier" : " object collective", arrow, peer);
   return concat("rank ", rank, is_send ? " send(" : " recv(", tag_text(tag), ")", arrow, peer);
 }

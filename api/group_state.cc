@@ -6,9 +6,14 @@
 #include <cstddef>
 
 #include "api/checks.h"
+#include "api/collective/channel.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
+
+GroupState::GroupState() = default;
+GroupState::~GroupState() = default;
+
 namespace {
 
 std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::vector<int> members,
@@ -28,6 +33,7 @@ std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::v
 // What errors call them.
 void name_contexts(wireup::World& world, const wireup::GroupContexts& contexts, const std::string& group) {
   world.group_books.name(contexts.object_lists, "the object lists of " + group);
+  world.group_books.name(contexts.object_collectives, "the object collectives of " + group);
   world.group_books.name(contexts.collectives, "the collectives of " + group);
 }
 

@@ -15,6 +15,14 @@ namespace parley::detail {
 
 struct GroupState;
 
+}  // namespace parley::detail
+
+namespace parley::collective {
+class Channel;
+}  // namespace parley::collective
+
+namespace parley::detail {
+
 // The contexts of a group that this process is of. With the last of its handles and operations it leaves the
 // group, and tells the others. Does not keep the world: whoever holds it does, or ends before it.
 class OpenContexts {
@@ -46,7 +54,8 @@ struct GroupState {
   // The same ranks, whose messages go in another context of the group: for what the library itself sends.
   [[nodiscard]] std::shared_ptr<GroupState> within(std::uint32_t other_context) const;
 
-  GroupState() = default;
+  GroupState();
+  ~GroupState();
   GroupState(const GroupState&) = delete;
   GroupState& operator=(const GroupState&) = delete;
 
@@ -72,7 +81,9 @@ struct GroupState {
   std::vector<int> ranks;    // by process, -1: no member; not of the world
   std::string name;
   std::shared_ptr<const OpenContexts> contexts;  // null: the world's, or not a member; goes before the world
-  std::atomic<std::uint64_t> splits{0};          // calls of split() so far
+  // Of the members; goes before the contexts. Made when it is first needed, under the engine's lock.
+  std::unique_ptr<collective::Channel> channel;
+  std::atomic<std::uint64_t> splits{0};              // calls of split() so far
   std::atomic<std::uint64_t> object_collectives{0};  // likewise, of the group operations on objects
 };
 

@@ -84,7 +84,7 @@ class Collective {
       : state_(require_member(GroupAccess::state(group), call.c_str())),
         call_(std::move(call)),
         // relaxed: it only counts; the calls of one group are in one order.
-        channel_(state_, state_.all_contexts.collectives,
+        channel_(state_, state_.all_contexts.object_collectives,
                  object_tag(state_.object_collectives.fetch_add(1, std::memory_order_relaxed)), options,
                  encoded_bytes({&call_, 1})) {}
 

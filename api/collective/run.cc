@@ -132,7 +132,8 @@ void Run::go_on() noexcept {
     has_time = work_pieces();
   }
   if (steps_left_ == 0 && finish_pieces()) return leave({});
-  if (local_done_ != local_.size() || steps_left_ == 0) lane_.engine.wake(*this);
+  const bool has_more = !ready_.empty() || local_done_ != local_.size() || steps_left_ == 0;
+  if (has_more) lane_.engine.wake(*this);
 }
 
 // Copies and reduces what one turn is long enough for, or until a transfer may begin. False: the turn is

@@ -34,6 +34,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     options.messenger.self = static_cast<std::uint32_t>(rank);
     options.messenger.peer_count = static_cast<std::uint32_t>(size);
     options.messenger.first_group_context = contexts_of_group(1).messages;
+    options.messenger.noted_contexts = noted_contexts;
     world->engine = std::make_unique<transport::Engine>(options);
     world->engine->set_core_per_rank(core_per_rank);
     auto link =

@@ -73,6 +73,7 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
   engine.messenger.self = static_cast<std::uint32_t>(options.place.rank);
   engine.messenger.peer_count = static_cast<std::uint32_t>(options.place.world_size);
   engine.messenger.first_group_context = contexts_of_group(1).messages;
+  engine.messenger.noted_contexts = noted_contexts;
   if (const auto limit = base::env_integer("PARLEY_EAGER_LIMIT")) {
     if (*limit < 0 || *limit > static_cast<std::int64_t>(transport::max_payload_bytes))
       throw UsageError("PARLEY_EAGER_LIMIT must be 0 to 1048576 bytes");

@@ -31,25 +31,32 @@ class Lookout;
 
 // Contexts of the world's messages. What is sent in one never matches a receive in another.
 inline constexpr std::uint32_t world_context = 1;
-inline constexpr std::uint32_t contexts_per_group = 3;
-// Group n, from 1, has the next three, and so on; group 0 is the world.
+inline constexpr std::uint32_t contexts_per_group = 4;
+// Group n, from 1, has the next four, and so on; group 0 is the world.
 struct GroupContexts {
   std::uint32_t messages = world_context;  // of tensors
   std::uint32_t object_lists = world_context + 1;
-  std::uint32_t collectives = world_context + 2;
+  std::uint32_t object_collectives = world_context + 2;
+  std::uint32_t collectives = world_context + 3;  // of tensors; with notes, see noted_contexts
 
   [[nodiscard]] std::array<std::uint32_t, contexts_per_group> all() const noexcept {
-    return {messages, object_lists, collectives};
+    return {messages, object_lists, object_collectives, collectives};
   }
 };
+// For MessengerOptions: the numbers of contexts of collectives are multiples of four.
+inline constexpr std::uint32_t noted_contexts = contexts_per_group - 1;
+static_assert((GroupContexts().collectives & noted_contexts) == 0);
 constexpr GroupContexts contexts_of_group(std::uint32_t number) noexcept {
   const std::uint32_t first = world_context + contexts_per_group * number;
-  return {first, first + 1, first + 2};
+  return {first, first + 1, first + 2, first + 3};
+}
+constexpr bool is_object_collective_context(std::uint32_t context) noexcept {
+  return context % contexts_per_group == GroupContexts().object_collectives % contexts_per_group;
 }
 constexpr bool is_collective_context(std::uint32_t context) noexcept {
-  return context % contexts_per_group == GroupContexts().collectives % contexts_per_group;
+  return (context & noted_contexts) == 0;
 }
-inline constexpr std::int64_t most_groups = (std::int64_t{1} << 30) - 1;
+inline constexpr std::int64_t most_groups = (std::int64_t{1} << 30) - 2;
 
 // Everything one rank has of its world: its engine, linked to the other ranks, and how to name them.
 // Thread-safety: immutable but for the engine and the books of groups, which are safe.

@@ -44,6 +44,7 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_PORT_RANGE", "ports to listen on where any will do: 5000-5099"},
     KnownVariable{"PARLEY_EAGER_LIMIT",
                   "largest message, in bytes, that is sent before its receive is matched"},
+    KnownVariable{"PARLEY_ALGO", "algorithms of collectives: all_reduce=ring,broadcast=binomial"},
     KnownVariable{"PARLEY_LONG_TESTS", "the tests run the full counts of every soak and kill test"},
 };
 

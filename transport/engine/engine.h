@@ -340,6 +340,11 @@ class Engine::Visit {
 
   Posted send(const SendSpec& spec, bool background) { return engine_.send_held(spec, background); }
   Posted receive(const ReceiveSpec& spec, bool background) { return engine_.receive_held(spec, background); }
+  // Something was begun on the messenger itself. `background`: as in send().
+  void note_posted(bool background) {
+    if (background) engine_.activate_background();
+    engine_.wake_for_posted();
+  }
   // As Engine::wait().
   bool wait(Request& request, std::chrono::nanoseconds timeout) {
     return request.state == RequestState::done || engine_.wait_held(request, timeout);

@@ -57,7 +57,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
       peer.told_us.is_send = (header.id & stall_of_send) != 0;
       peer.told_us.may_be_helped = (header.id & stall_may_be_helped) != 0;
       peer.told_us.type_code = header.type_code;
-      peer.told_us.envelope = {header.context, peer.number, header.tag};
+      peer.told_us.envelope = envelope_of(peer, header);
       peer.told_us.message_bytes = header.message_bytes;
       peer.told_us.since = std::chrono::steady_clock::now();
       // Now, before a packet behind this one can end it in another way: both sides shall get the error.

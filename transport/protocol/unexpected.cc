@@ -28,7 +28,7 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
     return run_short(peer, "an unexpected message");
   }
   message->peer = &peer;
-  message->envelope = {header.context, peer.number, header.tag};
+  message->envelope = envelope_of(peer, header);
   message->type_code = header.type_code;
   message->message_bytes = header.message_bytes;
   if (header.kind == PacketKind::offer) {

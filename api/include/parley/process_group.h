@@ -1,5 +1,6 @@
 #pragma once
 
+#include <parley/collectives.h>
 #include <parley/dtype.h>
 #include <parley/export.h>
 #include <parley/message.h>
@@ -91,8 +92,8 @@ class PARLEY_API ProcessGroup {
                       const SendRecvOptions& options = {});
 
   // Non-blocking; the operation goes on while the caller computes.
-  Work isend(const Tensor& tensor, int destination, const SendOptions& options = {});
-  Work irecv(const Tensor& tensor, int source, const RecvOptions& options = {});
+  [[nodiscard]] Work isend(const Tensor& tensor, int destination, const SendOptions& options = {});
+  [[nodiscard]] Work irecv(const Tensor& tensor, int source, const RecvOptions& options = {});
 
   // Several at once: receives are posted before sends, and what goes to one rank leaves together. The Works
   // are in the order of `ops`; one that fails at once says so when it is waited for. Nothing was started when
@@ -158,6 +159,15 @@ class PARLEY_API ProcessGroup {
   // it.
   Message probe(int source, const RecvOptions& options = {});
   std::optional<Message> iprobe(int source, const RecvOptions& options = {});
+
+  // Collectives: called by all ranks of the group, in one order. Element types, shapes' sizes, roots and
+  // operators agree on all ranks, else all get a MismatchError that shows what two of them have called. After
+  // any failure the group's collectives are over: later calls throw the same.
+
+  // Every rank gets the elements of `root`.
+  Work broadcast(const Tensor& tensor, int root, const CollectiveOptions& options = {});
+  // Every rank gets the elements of all ranks combined.
+  Work all_reduce(const Tensor& tensor, const ReduceOptions& options = {});
 
   // Returns after every rank of the group has called it.
   void barrier(const BarrierOptions& options = {});

@@ -30,7 +30,7 @@ struct WorkAccess;
 // and the rest waited for 5 s at most, then the group is aborted.
 //
 // Thread-safety: different Works may be used by different threads; one Work by one thread at a time.
-class [[nodiscard, gnu::visibility("default")]] Work {
+class PARLEY_API Work {
  public:
   Work() noexcept = default;         // done, nothing received
   Work(Work &&) noexcept = default;  // leaves an empty one behind

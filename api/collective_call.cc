@@ -1,0 +1,110 @@
+#include "api/collective_call.h"
+
+#include <parley/error.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "api/collective/channel.h"
+#include "api/operation.h"
+#include "api/posting.h"
+#include "transport/base/env.h"
+
+namespace parley::detail {
+
+using collective::Channel;
+using transport::Engine;
+using transport::Posted;
+
+namespace {
+
+const schedule::Overrides& overrides() {
+  static const schedule::Overrides chosen = [] {
+    auto parsed = schedule::parse_overrides(base::env_string("PARLEY_ALGO").value_or(""));
+    if (!parsed) throw UsageError("PARLEY_ALGO: " + parsed.failure().message);
+    return parsed.value();
+  }();
+  return chosen;
+}
+
+// From what all ranks know of each other, so that all predict the same.
+schedule::Surroundings surroundings_of(const std::vector<const rendezvous::AddressCard*>& cards) {
+  schedule::Surroundings surroundings;
+  std::map<std::string, std::pair<std::size_t, std::vector<std::uint16_t>>> hosts;  // ranks and cores
+  for (const rendezvous::AddressCard* card : cards) {
+    if (card->shm_address.empty()) surroundings.near = schedule::Link::tcp;
+    auto& [ranks, cores] = hosts[card->host_id];
+    ++ranks;
+    cores.insert(cores.end(), card->cores.begin(), card->cores.end());
+  }
+  for (auto& [host, its] : hosts) {
+    auto& [ranks, cores] = its;
+    std::sort(cores.begin(), cores.end());
+    const auto count = std::unique(cores.begin(), cores.end()) - cores.begin();
+    if (count == 0) continue;  // nothing is known of them
+    surroundings.ranks_per_core =
+        std::max(surroundings.ranks_per_core, static_cast<double>(ranks) / static_cast<double>(count));
+  }
+  return surroundings;
+}
+
+collective::Team team_of(const GroupState& group) {
+  collective::Team team;
+  team.rank = static_cast<std::uint32_t>(group.rank);
+  std::map<std::string, std::uint32_t> hosts;
+  std::vector<const rendezvous::AddressCard*> cards;
+  for (int rank = 0; rank < group.size; ++rank) {
+    const int process = group.process_of(rank);
+    const rendezvous::AddressCard& card = group.world->cards[static_cast<std::size_t>(process)];
+    cards.push_back(&card);
+    team.processes.push_back(static_cast<std::uint32_t>(process));
+    team.hosts.push_back(
+        hosts.try_emplace(card.host_id, static_cast<std::uint32_t>(hosts.size())).first->second);
+  }
+  if (hosts.size() == 1) team.hosts.clear();
+  team.surroundings = surroundings_of(cards);
+  return team;
+}
+
+// Of one request that lasts as long as the collective does.
+Work make_work(const std::shared_ptr<GroupState>& group, transport::Request& request,
+               const FailedOperation& description, std::shared_ptr<const void> owner, Engine::Visit& visit) {
+  Work work;
+  WorkAccess::begin(work, new Operation(group->world.get(), &request, description, std::move(owner), true,
+                                        group.get(), group));
+  visit.keep(group->world);
+  return work;
+}
+
+}  // namespace
+
+Channel& channel_of(GroupState& group) {
+  if (group.channel == nullptr)
+    group.channel = std::make_unique<Channel>(*group.world->engine, group.all_contexts.collectives,
+                                              team_of(group), overrides());
+  return *group.channel;
+}
+
+Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
+  const FailedOperation description{call.name, group->all_contexts.collectives};
+  Work work;
+  Outcome outcome;
+  {
+    Engine::Visit visit(*group->world->engine);
+    Channel& channel = channel_of(*group);
+    while (channel.is_full()) visit.wait(*channel.oldest(), no_timeout);
+    const Posted posted = channel.begin(visit.messenger(), call.call);
+    visit.note_posted(call.async_op && posted.request != nullptr);
+    if (call.async_op && posted.request != nullptr) {
+      work = make_work(group, *posted.request, description, std::move(call.owner), visit);
+      return work;
+    }
+    outcome = outcome_of(*group, posted, description, visit);
+  }
+  WorkAccess::set_status(work, status_or_throw(*group->world, outcome));
+  return work;
+}
+
+}  // namespace parley::detail

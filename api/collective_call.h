@@ -1,0 +1,29 @@
+#pragma once
+
+#include <parley/collectives.h>
+#include <parley/tensor.h>
+#include <parley/work.h>
+
+#include <memory>
+
+#include "api/collective/run.h"
+#include "api/group_state.h"
+
+namespace parley::detail {
+
+// A collective, from checked arguments on.
+struct CollectiveCall {
+  const char* name;  // "all_reduce", for errors
+  collective::Call call;
+  std::shared_ptr<const void> owner = nullptr;  // of the tensors' memory, while it is under way
+  bool async_op = false;
+};
+
+// Begins it, waits for it unless it is asynchronous, and throws its error.
+Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);
+
+// The channel of a group's collectives. REQUIRES: a member, and the engine's lock. Throws std::bad_alloc,
+// UsageError for a wrong PARLEY_ALGO.
+collective::Channel& channel_of(GroupState& group);
+
+}  // namespace parley::detail
