@@ -61,7 +61,7 @@ void Run::fail_with(const Failure& failure) noexcept {
 void Run::abort(const EndReason& reason, std::uint32_t by) noexcept {
   state_ = State::failing;
   if (!messenger_->abort_context(lane_.context, by, reason.encoded()))
-    PARLEY_LOG(error, "collective", "out of memory for telling the others that a collective has failed");
+    PARLEY_LOG(error, "p2p", "out of memory for telling the others that a collective has failed");
 }
 
 // "all_reduce(sum) of 8 f32 (call 3 of the group)".
