@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -78,6 +79,25 @@ Work make_work(const std::shared_ptr<GroupState>& group, transport::Request& req
   return work;
 }
 
+// Nothing: too many are under way.
+std::optional<Work> try_collective(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
+  const FailedOperation description{call.name, group->all_contexts.collectives};
+  Work work;
+  Outcome outcome;
+  {
+    Engine::Visit visit(*group->world->engine);
+    Channel& channel = channel_of(*group);
+    if (channel.is_full()) return std::nullopt;
+    const Posted posted = channel.begin(visit.messenger(), call.call);
+    const bool goes_on = call.async_op && posted.request != nullptr;
+    visit.note_posted(goes_on);
+    if (goes_on) return make_work(group, *posted.request, description, std::move(call.owner), visit);
+    outcome = outcome_of(*group, posted, description, visit);
+  }
+  WorkAccess::set_status(work, status_or_throw(*group->world, outcome));
+  return work;
+}
+
 }  // namespace
 
 Channel& channel_of(GroupState& group) {
@@ -88,23 +108,12 @@ Channel& channel_of(GroupState& group) {
 }
 
 Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
-  const FailedOperation description{call.name, group->all_contexts.collectives};
-  Work work;
-  Outcome outcome;
-  {
-    Engine::Visit visit(*group->world->engine);
-    Channel& channel = channel_of(*group);
-    while (channel.is_full()) visit.wait(*channel.oldest(), no_timeout);
-    const Posted posted = channel.begin(visit.messenger(), call.call);
-    visit.note_posted(call.async_op && posted.request != nullptr);
-    if (call.async_op && posted.request != nullptr) {
-      work = make_work(group, *posted.request, description, std::move(call.owner), visit);
-      return work;
-    }
-    outcome = outcome_of(*group, posted, description, visit);
+  Engine& engine = *group->world->engine;
+  for (;;) {
+    if (std::optional<Work> begun = try_collective(group, call)) return std::move(*begun);
+    // Not for a request: its owner may let it go while we wait.
+    engine.wait_until([&](const transport::Messenger&) { return !group->channel->is_full(); }, no_timeout);
   }
-  WorkAccess::set_status(work, status_or_throw(*group->world, outcome));
-  return work;
 }
 
 }  // namespace parley::detail

@@ -44,9 +44,4 @@ std::size_t Channel::under_way() const noexcept {
       std::count_if(runs_.begin(), runs_.end(), [](const auto& run) { return !run->is_idle(); }));
 }
 
-transport::Request* Channel::oldest() const noexcept {
-  const auto busy = std::find_if(runs_.begin(), runs_.end(), [](const auto& run) { return !run->is_idle(); });
-  return busy == runs_.end() ? nullptr : &(*busy)->request();
-}
-
 }  // namespace parley::collective

@@ -22,13 +22,10 @@ class Channel {
   // is the channel's alone.
   Channel(transport::Engine& engine, std::uint32_t context, Team team, const schedule::Overrides& overrides);
 
-  // Fails with `exhausted`; else the request is there, and may have ended. While most_under_way are, the
-  // caller waits for oldest() first.
+  // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full().
   transport::Posted begin(transport::Messenger& messenger, const Call& call) noexcept;
 
   [[nodiscard]] bool is_full() const noexcept { return under_way() >= most_under_way; }
-  // Null: none is under way.
-  [[nodiscard]] transport::Request* oldest() const noexcept;
   [[nodiscard]] const Team& team() const noexcept { return team_; }
   // Which algorithm a call would take, in words.
   [[nodiscard]] std::string explain(const Question& question) const { return plans_.explain(question); }
