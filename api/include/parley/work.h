@@ -32,8 +32,8 @@ struct WorkAccess;
 // Thread-safety: different Works may be used by different threads; one Work by one thread at a time.
 class PARLEY_API Work {
  public:
-  Work() noexcept = default;         // done, nothing received
-  Work(Work &&) noexcept = default;  // leaves an empty one behind
+  Work() noexcept = default;        // done, nothing received
+  Work(Work&&) noexcept = default;  // leaves an empty one behind
   Work& operator=(Work&& other) noexcept = default;
   ~Work() = default;
 
@@ -51,15 +51,9 @@ class PARLEY_API Work {
   bool cancel();
 
   // What a finished receive got; for a send, the destination's rank, its tag and bytes.
-  [[nodiscard]] int source() const noexcept {
-    return status_.source;
-  }
-  [[nodiscard]] std::int64_t tag() const noexcept {
-    return status_.tag;
-  }
-  [[nodiscard]] std::size_t bytes() const noexcept {
-    return status_.bytes;
-  }
+  [[nodiscard]] int source() const noexcept { return status_.source; }
+  [[nodiscard]] std::int64_t tag() const noexcept { return status_.tag; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return status_.bytes; }
 
   // Calls `fn` once when the operation has ended, with its error or nullptr: now if it has ended already,
   // else on whichever thread makes progress, with no lock held. `fn` must not throw and must not block; it
