@@ -34,11 +34,13 @@ std::string text_of(const GroupState& group);
 
 // What a message is sent from or received into; throws UsageError when a tensor is not contiguous, not on the
 // CPU or (for a receive) read-only.
+inline bool is_good(const Tensor& tensor, bool writable) {
+  return tensor.device().type == Device::cpu && tensor.is_contiguous() &&
+         !(writable && tensor.is_read_only());
+}
 [[noreturn]] void refuse_tensor(const Tensor& tensor, const char* operation);
 inline void check_tensor(const Tensor& tensor, const char* operation, bool writable) {
-  const bool is_good =
-      tensor.device().type == Device::cpu && tensor.is_contiguous() && !(writable && tensor.is_read_only());
-  if (!is_good) [[unlikely]]
+  if (!is_good(tensor, writable)) [[unlikely]]
     refuse_tensor(tensor, operation);
 }
 

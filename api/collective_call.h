@@ -4,7 +4,9 @@
 #include <parley/tensor.h>
 #include <parley/work.h>
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "api/collective/run.h"
 #include "api/group_state.h"
@@ -17,6 +19,8 @@ struct CollectiveCall {
   collective::Call call;
   std::shared_ptr<const void> owner = nullptr;  // of the tensors' memory, while it is under way
   bool async_op = false;
+  std::vector<std::uint64_t> counts = {};  // what the spans of call.question are of, where blocks are uneven
+  std::vector<std::uint64_t> receive_counts = {};
 };
 
 // Begins it, waits for it unless it is asynchronous, and throws its error.

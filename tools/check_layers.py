@@ -16,13 +16,13 @@ LAYERS = {
     "transport/engine": 3,
     "api/wireup": 4,
     "api/nccl": 5, "api/collective": 5,
-    "api": 6, "api/launch": 6, "api/asio": 6, "api/objects": 6,
+    "api": 6, "api/collectives": 6, "api/launch": 6, "api/asio": 6, "api/objects": 6,
     "tools": 7, "bench": 7, "tests": 7, "api/examples": 7,
 }
 SIDEWAYS = {
     ("transport/socket", "transport/base"), ("transport/cuda", "transport/base"),
     ("transport/protocol", "transport/match"),
-    ("api/launch", "api"), ("api/asio", "api"), ("api/objects", "api"),
+    ("api/collectives", "api"), ("api/launch", "api"), ("api/asio", "api"), ("api/objects", "api"),
     ("tests", "bench"), ("tests", "tools"),
 }
 

@@ -17,9 +17,6 @@ using schedule::StepKind;
 using transport::Posted;
 
 namespace {
-// Copied or reduced between two looks at the network: some 10 us.
-constexpr std::uint64_t piece_bytes = 256 << 10;
-
 bool is_transfer(const Step& step) noexcept {
   return step.kind == StepKind::send || step.kind == StepKind::receive;
 }
@@ -82,11 +79,7 @@ void Run::prepare(const Call& call, const std::shared_ptr<const Plan>& plan) {
   }
   operands_.resize(most_operands);
   scratch_ = scratch_pool_.take(schedule.scratch_count * call.question.element_bytes);
-  if (call.reduction != nullptr && call.reduction->prepares()) {
-    prepared_input_ = scratch_pool_.take(call.input_count * call.question.element_bytes);
-    if (call.input_count != 0) call.reduction->prepare(prepared_input_.data(), call.input, call.input_count);
-    call_.input = prepared_input_.data();
-  }
+  prepare_staging(call);
   const auto is_first = [&](std::size_t i, bool is_transfer_wanted) {
     return blockers_[i] == 0 && is_transfer(schedule.steps[i]) == is_transfer_wanted;
   };
@@ -121,6 +114,7 @@ void Run::advance() noexcept {
 
 // Begins what can begin, and works until nothing is left to do or others shall have their turn.
 void Run::go_on() noexcept {
+  if (!sources_.empty() && !open_pieces()) return lane_.engine.wake(*this);
   for (bool has_time = true; has_time;) {
     while (!ready_.empty()) {
       const std::uint32_t index = ready_.back();
@@ -131,7 +125,7 @@ void Run::go_on() noexcept {
     if (local_done_ == local_.size()) break;
     has_time = work_pieces();
   }
-  if (steps_left_ == 0 && finish_pieces()) return leave({});
+  if (steps_left_ == 0 && close_pieces()) return leave({});
   const bool has_more = !ready_.empty() || local_done_ != local_.size() || steps_left_ == 0;
   if (has_more) lane_.engine.wake(*this);
 }
@@ -139,8 +133,7 @@ void Run::go_on() noexcept {
 // Copies and reduces what one turn is long enough for, or until a transfer may begin. False: the turn is
 // over.
 bool Run::work_pieces() noexcept {
-  const std::uint64_t element_bytes = call_.question.element_bytes;
-  for (std::uint64_t left = std::max<std::uint64_t>(1, piece_bytes / element_bytes);;) {
+  for (std::uint64_t left = piece_count();;) {
     left -= work_a_piece(left);
     if (left == 0) return false;
     if (!ready_.empty() || local_done_ == local_.size()) return true;
@@ -169,23 +162,11 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
   return count;
 }
 
-// What is to be done with the result once all ranks are in it. False: there is more of it.
-bool Run::finish_pieces() noexcept {
-  if (call_.reduction == nullptr || !call_.reduction->finishes()) return true;
-  const std::uint64_t element_bytes = call_.question.element_bytes;
-  const std::uint64_t count =
-      std::min(call_.output_count - finished_, std::max<std::uint64_t>(1, piece_bytes / element_bytes));
-  if (count != 0)
-    call_.reduction->finish(call_.output + finished_ * element_bytes, count,
-                            static_cast<std::int64_t>(lane_.team.processes.size()));
-  finished_ += count;
-  return finished_ == call_.output_count;
-}
-
 // The end. What it kept is free before the request is, for that may begin another one.
 void Run::leave(Status status) noexcept {
   scratch_pool_.give(std::exchange(scratch_, {}));
-  scratch_pool_.give(std::exchange(prepared_input_, {}));
+  scratch_pool_.give(std::exchange(staged_input_, {}));
+  scratch_pool_.give(std::exchange(staged_output_, {}));
   call_.reduction.reset();
   plan_.reset();
   is_interrupted_ = false;

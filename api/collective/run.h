@@ -1,10 +1,13 @@
 #pragma once
 
+#include <parley/tensor.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,10 @@ struct Call {
   std::byte* output = nullptr;
   std::uint64_t input_count = 0;  // elements of this rank's buffers
   std::uint64_t output_count = 0;
+  // Where a buffer is not one piece of memory, its blocks in their order, instead of `input` or `output`; the
+  // run then works on a copy of its own. Never in place. The handles are needed until the call has begun.
+  std::span<const Tensor> inputs = {};
+  std::span<const Tensor> outputs = {};
   std::shared_ptr<const tensor::Reduction> reduction = nullptr;  // where something is folded
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see transport::Request
@@ -39,6 +46,8 @@ struct Lane {
 
 // Runs one schedule. Its parts are sends and receives of the messenger, whose ends wake it (as an agent of
 // the engine), and copies and reductions, which it does itself, in pieces, so that others have their turn.
+// Before the first step it brings its input together, after the last one it hands its output out, where the
+// call says so.
 //
 // Course: idle --start()--> running --all steps have ended--> idle
 //                           running --something fails, or it is interrupted--> failing --no part is left-->
@@ -77,6 +86,17 @@ class Run final : public transport::Agent {
     std::uint32_t step = 0;
     bool is_under_way = false;
   };
+  // A part of the caller's input or output that lies by itself.
+  struct Block {
+    std::byte* data = nullptr;
+    std::uint64_t count = 0;  // elements
+  };
+  // How far a list of blocks has been copied; all counts are elements.
+  struct Cursor {
+    std::size_t block = 0;
+    std::uint64_t offset = 0;  // in that block
+    std::uint64_t place = 0;   // in all of them, one after another
+  };
   // How a part has failed, first of all.
   struct Failure {
     base::Status status;
@@ -92,9 +112,17 @@ class Run final : public transport::Agent {
   void go_on() noexcept;
   bool work_pieces() noexcept;
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
-  bool finish_pieces() noexcept;
   void leave(base::Status status) noexcept;
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) const noexcept;
+
+  // staging.cc: before the first step and after the last
+  void prepare_staging(const Call& call);
+  bool open_pieces() noexcept;
+  bool close_pieces() noexcept;
+  bool finish_pieces() noexcept;
+  template <typename Visit>
+  bool visit_piece(const std::vector<Block>& blocks, const Visit& visit) noexcept;
+  [[nodiscard]] std::uint64_t piece_count() const noexcept;
 
   // transfers.cc: its sends and receives
   void begin(std::uint32_t index) noexcept;
@@ -122,7 +150,8 @@ class Run final : public transport::Agent {
   std::int64_t sequence_ = 0;
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;
-  ScratchPool::Memory prepared_input_;  // premul_sum
+  ScratchPool::Memory staged_input_;
+  ScratchPool::Memory staged_output_;
   ScratchPool::Memory scratch_;
 
   std::vector<std::uint32_t> blockers_;  // by step
@@ -133,6 +162,9 @@ class Run final : public transport::Agent {
   std::size_t local_done_ = 0;           // of these
   std::uint64_t local_offset_ = 0;       // elements of the one that is under way
   std::uint64_t finished_ = 0;           // elements of the output that were divided (avg)
+  std::vector<Block> sources_;           // until they are in the staged input
+  std::vector<Block> targets_;           // of the staged output
+  Cursor cursor_;                        // in the one or the other
   std::vector<const void*> operands_;
   std::size_t steps_left_ = 0;
   std::size_t parts_under_way_ = 0;

@@ -1,7 +1,8 @@
 #pragma once
 
-// All of Parley's point-to-point API. Each header may be included alone.
+// All of Parley's API. Each header may be included alone.
 #include <parley/batch.h>
+#include <parley/collectives.h>
 #include <parley/dtype.h>
 #include <parley/error.h>
 #include <parley/init.h>
@@ -10,6 +11,7 @@
 #include <parley/message.h>
 #include <parley/persistent.h>
 #include <parley/process_group.h>
+#include <parley/reduce_op.h>
 #include <parley/store.h>
 #include <parley/tensor.h>
 #include <parley/types.h>

@@ -160,17 +160,62 @@ class PARLEY_API ProcessGroup {
   Message probe(int source, const RecvOptions& options = {});
   std::optional<Message> iprobe(int source, const RecvOptions& options = {});
 
-  // Collectives: called by all ranks of the group, in one order. Element types, shapes' sizes, roots and
-  // operators agree on all ranks, else all get a MismatchError that shows what two of them have called. After
-  // any failure the group's collectives are over: later calls throw the same.
+  // Collectives: called by all ranks of the group, in one order. Element types, sizes, roots and operators
+  // agree on all ranks, else all get a MismatchError that shows what two of them have called. After any
+  // failure the group's collectives are over: later calls throw the same. At most 64 of a group are under
+  // way; one more waits for the oldest.
+  //
+  // In place: `out` and `in` may be the same memory, or one of them this rank's block of the other; other
+  // overlaps are refused. Shapes matter only where it says so: else numbers of elements do. All tensors of a
+  // call have one element type. UsageError for all that this rank can see: then nothing was started.
 
   // Every rank gets the elements of `root`.
   Work broadcast(const Tensor& tensor, int root, const CollectiveOptions& options = {});
-  // Every rank gets the elements of all ranks combined.
+
+  // Every rank, or only `root`, gets the elements of all ranks combined. Beside the root `out` is not used,
+  // and a lone `tensor` only read.
   Work all_reduce(const Tensor& tensor, const ReduceOptions& options = {});
+  Work all_reduce(const Tensor& out, const Tensor& in, const ReduceOptions& options = {});
+  Work reduce(const Tensor& tensor, int root, const ReduceOptions& options = {});
+  Work reduce(const Tensor& out, const Tensor& in, int root, const ReduceOptions& options = {});
+  // Rank r gets the elements of ranks 0 to r combined; exscan: of ranks 0 to r - 1, and rank 0's stay as they
+  // are. Not for avg.
+  Work scan(const Tensor& tensor, const ReduceOptions& options = {});
+  Work exscan(const Tensor& tensor, const ReduceOptions& options = {});
+
+  // The root has a list of one tensor for each rank, and the others pass {}. With `uneven` they may differ in
+  // size, and each is as large as the tensor of its rank.
+  Work scatter(const Tensor& out, TensorList in, int root, const ListOptions& options = {});
+  Work gather(TensorList out, const Tensor& in, int root, const ListOptions& options = {});
+
+  // Every rank gets the tensors of all ranks. Those of the list may differ in size: the same on all ranks.
+  Work all_gather(TensorList out, const Tensor& in, const CollectiveOptions& options = {});
+  // The same into one tensor: in of shape [n, ...], out of [size() * n, ...] or [size(), n, ...].
+  Work all_gather_into_tensor(const Tensor& out, const Tensor& in, const CollectiveOptions& options = {});
+
+  // Rank r gets tensor r of all ranks' lists combined. They may differ in size: the same on all ranks.
+  Work reduce_scatter(const Tensor& out, TensorList in, const ReduceOptions& options = {});
+  // The same from one tensor: out of shape [n, ...], in of [size() * n, ...] or [size(), n, ...].
+  Work reduce_scatter_tensor(const Tensor& out, const Tensor& in, const ReduceOptions& options = {});
+
+  // Tensor r of `in` goes to rank r, and tensor r of `out` comes from there. With `uneven` they may differ in
+  // size; what two ranks give and take agrees.
+  Work all_to_all(TensorList out, TensorList in, const ListOptions& options = {});
+  // The same with the parts of two tensors, which are cut along the first dimension; all others agree.
+  Work all_to_all_single(const Tensor& out, const Tensor& in, const SplitOptions& options = {});
+
+  // For people: which algorithm a collective ("all_reduce", "barrier" not) would take for `bytes`, and why.
+  // Bytes of the whole vector in broadcast, reductions and scans, of one rank's block in all others.
+  // UsageError for an unknown operation, and unless `bytes` are whole elements.
+  [[nodiscard]] std::string describe_plan(std::string_view operation, std::size_t bytes,
+                                          const PlanOptions& options = {}) const;
 
   // Returns after every rank of the group has called it.
   void barrier(const BarrierOptions& options = {});
+  // A barrier for debugging: rank 0 waits `timeout` for all others, and all of them return, or none. If not,
+  // rank 0 and who has come throw TimeoutError with the ranks that have not, and who comes later does at
+  // once. Costs a message to and from rank 0 for each rank. Rank 0 alone looks at `timeout`.
+  void monitored_barrier(const BarrierOptions& options = {});
 
   // Makes progress without waiting; the number of events, 0 when idle. For those who embed Parley in an event
   // loop: wait until fd() is readable (level-triggered), then call progress() until it returns 0, and look at

@@ -1,0 +1,216 @@
+#include "api/collectives/arguments.h"
+
+#include <parley/error.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "api/checks.h"
+#include "api/collectives/reductions.h"
+#include "api/schedule/shape.h"
+#include "transport/base/log.h"
+
+namespace parley::detail {
+
+using base::concat;
+
+namespace {
+
+// For as long as an asynchronous call is under way; a blocking one has its caller for that.
+void keep(CollectiveCall& call, std::shared_ptr<const void> owner) {
+  using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
+  if (!call.async_op || owner == nullptr || owner == call.owner) return;
+  call.owner = call.owner == nullptr ? std::move(owner)
+                                     : std::make_shared<const Both>(std::move(call.owner), std::move(owner));
+}
+
+void keep_all(CollectiveCall& call, TensorList list) {
+  if (!call.async_op) return;
+  std::vector<std::shared_ptr<const void>> owners;
+  for (const Tensor& tensor : list.tensors())
+    if (tensor.is_owning()) owners.push_back(tensor.owner());
+  if (!owners.empty())
+    keep(call, std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(owners)));
+}
+
+// Each begins where the one before it ends.
+bool are_neighbours(TensorList list) noexcept {
+  const auto tensors = list.tensors();
+  for (std::size_t i = 1; i < tensors.size(); ++i)
+    if (tensors[i].data() != tensors[i - 1].data() + tensors[i - 1].bytes()) return false;
+  return true;
+}
+
+std::uint64_t check_list(const CollectiveCall& call, const GroupState& group, TensorList list,
+                         bool writable) {
+  const auto tensors = list.tensors();
+  if (tensors.size() != static_cast<std::size_t>(group.size))
+    throw UsageError(concat(call.name, ": the list has ", tensors.size(), " tensors, the group ", group.size,
+                            " ranks: it takes one for each"));
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!is_good(tensors[i], writable)) [[unlikely]]
+      refuse_tensor(tensors[i], concat(call.name, ": ", i, " of the list").c_str());
+    if (tensors[i].dtype() != call.call.signature.dtype)
+      throw UsageError(concat(call.name, ": tensor ", i, " of the list is of ", name(tensors[i].dtype()),
+                              ", another one of the call of ", name(call.call.signature.dtype)));
+    count += tensors[i].numel();
+  }
+  return count;
+}
+
+schedule::Shape shape_of(const GroupState& group, const collective::Question& question) {
+  schedule::Shape shape;
+  shape.rank = static_cast<std::uint32_t>(group.rank);
+  shape.size = static_cast<std::uint32_t>(group.size);
+  shape.root = question.root;
+  shape.count = question.count;
+  shape.counts = question.counts;
+  return shape;
+}
+
+bool are_disjoint(const std::byte* one, std::uint64_t one_bytes, const std::byte* other,
+                  std::uint64_t other_bytes) {
+  const std::less_equal<> ends_before;
+  return one_bytes == 0 || other_bytes == 0 || ends_before(one + one_bytes, other) ||
+         ends_before(other + other_bytes, one);
+}
+
+bool is_in_place(const CollectiveCall& call, const GroupState& group) {
+  const collective::Call& own = call.call;
+  if (!own.inputs.empty() || !own.outputs.empty()) return false;
+  if (own.reduction != nullptr && own.reduction->prepares()) return false;
+  const std::uint64_t bytes = own.question.element_bytes;
+  if (are_disjoint(own.input, own.input_count * bytes, own.output, own.output_count * bytes)) return false;
+  const auto layout = schedule::in_place_layout(own.question.operation, shape_of(group, own.question));
+  if (own.input - layout.input_begin * bytes != own.output - layout.output_begin * bytes)
+    throw UsageError(concat(call.name, ": input and output overlap, and not as they do in place"));
+  if (!std::equal(call.counts.begin(), call.counts.end(), call.receive_counts.begin(),
+                  call.receive_counts.end()) &&
+      own.question.operation == schedule::Operation::all_to_all)
+    throw UsageError(concat(call.name, ": in place as much comes from each rank as is sent to it"));
+  return true;
+}
+
+}  // namespace
+
+void set_elements(CollectiveCall& call, const Tensor& tensor) {
+  call.call.signature.dtype = tensor.dtype();
+  call.call.question.element_bytes = static_cast<std::uint32_t>(size_of(tensor.dtype()));
+}
+
+void set_input(CollectiveCall& call, const Tensor& tensor) {
+  check_tensor(tensor, call.name, false);
+  call.call.input = tensor.data();
+  call.call.input_count = tensor.numel();
+  if (call.async_op) keep(call, tensor.owner());
+}
+
+void set_output(CollectiveCall& call, const Tensor& tensor) {
+  check_tensor(tensor, call.name, true);
+  call.call.output = tensor.mutable_data();
+  call.call.output_count = tensor.numel();
+  if (call.async_op) keep(call, tensor.owner());
+}
+
+void set_inputs(CollectiveCall& call, const GroupState& group, TensorList list) {
+  call.call.input_count = check_list(call, group, list, false);
+  if (are_neighbours(list))
+    call.call.input = list.tensors().front().data();
+  else
+    call.call.inputs = list.tensors();
+  keep_all(call, list);
+}
+
+void set_outputs(CollectiveCall& call, const GroupState& group, TensorList list) {
+  call.call.output_count = check_list(call, group, list, true);
+  if (are_neighbours(list))
+    call.call.output = list.tensors().front().mutable_data();
+  else
+    call.call.outputs = list.tensors();
+  keep_all(call, list);
+}
+
+void set_root(CollectiveCall& call, const GroupState& group, int root) {
+  check_rank(group, root, concat(call.name, ": root").c_str());
+  call.call.signature.root = root;
+  call.call.question.root = static_cast<std::uint32_t>(root);
+}
+
+void set_count(CollectiveCall& call, std::uint64_t count) {
+  call.call.signature.count = call.call.question.count = count;
+}
+
+void set_counts(CollectiveCall& call, std::vector<std::uint64_t> counts, std::optional<std::uint64_t> total) {
+  call.counts = std::move(counts);
+  call.call.question.counts = call.counts;
+  call.call.signature.count = total;
+}
+
+void set_receive_counts(CollectiveCall& call, std::vector<std::uint64_t> counts) {
+  call.receive_counts = std::move(counts);
+  call.call.question.receive_counts = call.receive_counts;
+}
+
+void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dtype) {
+  call.call.signature.reduction = options.op.kind();
+  call.call.question.commutative = options.op.is_commutative();
+  call.call.question.rank_order = options.determinism == Determinism::rank_order;
+  call.call.reduction = reduction_of(options.op, dtype, call.name);
+}
+
+void check_same_dtype(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
+  if (out.dtype() != in.dtype()) [[unlikely]]
+    throw UsageError(concat(call.name, ": out is of ", name(out.dtype()), ", in of ", name(in.dtype()),
+                            ": they must agree"));
+}
+
+void check_same_count(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
+  if (out.numel() != in.numel()) [[unlikely]]
+    throw UsageError(
+        concat(call.name, ": out has ", out.numel(), " elements, in ", in.numel(), ": they must be as many"));
+}
+
+void check_whole(const CollectiveCall& call, const GroupState& group, const Tensor& whole,
+                 const char* whole_name, const Tensor& block, const char* block_name) {
+  const Shape& all = whole.shape();
+  const Shape& one = block.shape();
+  const auto ends_with = [&](std::size_t from_all, std::size_t from_one) {
+    return std::equal(all.begin() + from_all, all.end(), one.begin() + from_one, one.end());
+  };
+  const bool is_stacked = all.size() == one.size() + 1 && all[0] == group.size && ends_with(1, 0);
+  const bool is_concatenated =
+      all.size() == one.size() && all.size() > 0 && all[0] == group.size * one[0] && ends_with(1, 1);
+  if (is_stacked || is_concatenated) return;
+  throw UsageError(concat(call.name, ": ", whole_name, " has the shape ", all.to_string(), ", and ",
+                          block_name, " ", one.to_string(), " of each of ", group.size,
+                          " ranks do not fill it, neither in its first dimension nor stacked"));
+}
+
+std::vector<std::uint64_t> counts_of(TensorList list) {
+  std::vector<std::uint64_t> counts;
+  counts.reserve(list.tensors().size());
+  for (const Tensor& tensor : list.tensors()) counts.push_back(tensor.numel());
+  return counts;
+}
+
+bool is_even(const std::vector<std::uint64_t>& counts) noexcept {
+  return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+}
+
+void check_even(const CollectiveCall& call, const std::vector<std::uint64_t>& counts, const char* advice) {
+  const auto odd = std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>());
+  if (odd == counts.end()) return;
+  const auto index = odd - counts.begin();
+  throw UsageError(concat(call.name, ": tensor ", index, " of the list has ", odd[0], " elements, tensor ",
+                          index + 1, " ", odd[1], advice));
+}
+
+Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
+  // What moved with the call is where it was: the spans of its counts stay good.
+  call.call.question.in_place = call.call.question.in_place || is_in_place(call, *group);
+  return run_collective(group, std::move(call));
+}
+
+}  // namespace parley::detail

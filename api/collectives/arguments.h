@@ -1,0 +1,63 @@
+#pragma once
+
+#include <parley/collectives.h>
+#include <parley/tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/collective_call.h"
+#include "api/group_state.h"
+
+namespace parley::detail {
+
+// From a user's arguments to a CollectiveCall: begin_call(), then the buffers, the counts, the root and the
+// reduction, and launch(). All of them throw UsageError, which names the operation.
+
+template <typename Options>
+CollectiveCall begin_call(const GroupState& group, const char* name, schedule::Operation operation,
+                          const Options& options) {
+  CollectiveCall call{name, {}};
+  call.async_op = options.async_op;
+  call.call.signature.operation = call.call.question.operation = operation;
+  call.call.timeout = options.timeout.value_or(group.world->timeout);
+  call.call.gives_up = options.timeout.value_or(no_timeout) != no_timeout;
+  return call;
+}
+
+// The tensor that this rank gives or gets, of which the call has its element type.
+void set_elements(CollectiveCall& call, const Tensor& tensor);
+void set_input(CollectiveCall& call, const Tensor& tensor);
+void set_output(CollectiveCall& call, const Tensor& tensor);
+// One for each rank, which may lie anywhere.
+void set_inputs(CollectiveCall& call, const GroupState& group, TensorList list);
+void set_outputs(CollectiveCall& call, const GroupState& group, TensorList list);
+
+void set_root(CollectiveCall& call, const GroupState& group, int root);
+// As in schedule::Shape, the same on all ranks.
+void set_count(CollectiveCall& call, std::uint64_t count);
+// Uneven ones: what goes to each rank or comes from it. What is the same on all ranks is compared (`total`).
+void set_counts(CollectiveCall& call, std::vector<std::uint64_t> counts,
+                std::optional<std::uint64_t> total = std::nullopt);
+void set_receive_counts(CollectiveCall& call, std::vector<std::uint64_t> counts);
+
+void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dtype);
+
+// Two buffers of one call that have to agree.
+void check_same_dtype(const CollectiveCall& call, const Tensor& out, const Tensor& in);
+void check_same_count(const CollectiveCall& call, const Tensor& out, const Tensor& in);
+// `whole` holds one `block` of each rank: one after another in its first dimension, or in a dimension before.
+// `whole_name`: "out", for the error.
+void check_whole(const CollectiveCall& call, const GroupState& group, const Tensor& whole,
+                 const char* whole_name, const Tensor& block, const char* block_name);
+
+std::vector<std::uint64_t> counts_of(TensorList list);
+bool is_even(const std::vector<std::uint64_t>& counts) noexcept;
+// Each tensor of the list is like this rank's own one.
+void check_even(const CollectiveCall& call, const std::vector<std::uint64_t>& counts, const char* advice);
+
+// Settles whether the call is in place, and runs it.
+Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);
+
+}  // namespace parley::detail

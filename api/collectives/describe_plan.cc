@@ -1,0 +1,43 @@
+#include <parley/error.h>
+#include <parley/process_group.h>
+
+#include <cstdint>
+
+#include "api/checks.h"
+#include "api/collective/channel.h"
+#include "api/collective_call.h"
+#include "transport/base/log.h"
+
+namespace parley {
+
+using base::concat;
+
+std::string ProcessGroup::describe_plan(std::string_view operation, std::size_t bytes,
+                                        const PlanOptions& options) const {
+  constexpr auto name = "describe_plan";
+  detail::GroupState& group = detail::require_member(state_, name);
+  const auto found = schedule::find_operation(operation);
+  if (!found || *found == schedule::Operation::barrier) {
+    std::string known;
+    for (const schedule::Operation each : schedule::all_operations())
+      if (each != schedule::Operation::barrier)
+        known += concat(known.empty() ? "" : ", ", schedule::name(each));
+    throw UsageError(concat(name, ": \"", operation, "\" is none of ", known));
+  }
+  detail::check_rank(group, options.root, "describe_plan: root");
+  const std::size_t element_bytes = size_of(options.dtype);
+  if (bytes % element_bytes != 0)
+    throw UsageError(
+        concat(name, ": ", bytes, " bytes are no whole elements of ", parley::name(options.dtype)));
+  collective::Question question;
+  question.operation = *found;
+  question.root = static_cast<std::uint32_t>(options.root);
+  question.count = bytes / element_bytes;
+  question.element_bytes = static_cast<std::uint32_t>(element_bytes);
+  question.commutative = options.op.is_commutative();
+  question.rank_order = options.determinism == Determinism::rank_order;
+  return group.world->engine->locked(
+      [&](transport::Messenger&) { return detail::channel_of(group).explain(question); });
+}
+
+}  // namespace parley

@@ -1,0 +1,69 @@
+#include <parley/error.h>
+#include <parley/process_group.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/checks.h"
+#include "api/collectives/arguments.h"
+
+namespace parley {
+
+using detail::CollectiveCall;
+using detail::GroupState;
+using schedule::Operation;
+
+namespace {
+
+// The list is the root's; every rank has a tensor of its own, and knows the size of that one only.
+void set_blocks(CollectiveCall& call, const GroupState& group, TensorList list, const Tensor& own,
+                const ListOptions& options) {
+  const auto rank = static_cast<std::size_t>(group.rank);
+  const bool is_root = call.call.signature.root == group.rank;
+  if (!is_root && !list.tensors().empty())
+    throw UsageError(std::string(call.name) + ": a list was given, and this rank is not the root");
+  std::vector<std::uint64_t> counts;
+  if (is_root) {
+    counts = detail::counts_of(list);
+    if (!options.uneven) detail::check_even(call, counts, "; say {.uneven = true} on all ranks");
+    const Tensor& block = list.tensors()[rank];
+    call.call.signature.operation == Operation::gather ? detail::check_same_count(call, block, own)
+                                                       : detail::check_same_count(call, own, block);
+  } else if (options.uneven) {
+    counts.resize(static_cast<std::size_t>(group.size));
+    counts[rank] = own.numel();
+  }
+  if (options.uneven)
+    detail::set_counts(call, std::move(counts));
+  else
+    detail::set_count(call, own.numel());
+}
+
+}  // namespace
+
+Work ProcessGroup::scatter(const Tensor& out, TensorList in, int root, const ListOptions& options) {
+  GroupState& group = detail::require_member(state_, "scatter");
+  CollectiveCall call = detail::begin_call(group, "scatter", Operation::scatter, options);
+  detail::set_root(call, group, root);
+  detail::set_elements(call, out);
+  detail::set_output(call, out);
+  if (group.rank == root) detail::set_inputs(call, group, in);
+  set_blocks(call, group, in, out, options);
+  return detail::launch(state_, std::move(call));
+}
+
+Work ProcessGroup::gather(TensorList out, const Tensor& in, int root, const ListOptions& options) {
+  GroupState& group = detail::require_member(state_, "gather");
+  CollectiveCall call = detail::begin_call(group, "gather", Operation::gather, options);
+  detail::set_root(call, group, root);
+  detail::set_elements(call, in);
+  detail::set_input(call, in);
+  if (group.rank == root) detail::set_outputs(call, group, out);
+  set_blocks(call, group, out, in, options);
+  return detail::launch(state_, std::move(call));
+}
+
+}  // namespace parley

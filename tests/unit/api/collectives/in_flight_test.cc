@@ -1,0 +1,109 @@
+// Several collectives at once, and the barrier that names who has not come.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+#include <parley/testing.h>
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "tests/unit/api/collectives/values.h"
+#include "tests/unit/api/error_text.h"
+
+namespace parley {
+namespace {
+
+using testing::error_text;
+using ::testing::HasSubstr;
+using testing::run_world;
+using namespace std::chrono_literals;
+
+TEST(CollectivesInFlight, MoreThanAGroupTakesWaitForTheOldest) {
+  run_world(3, [](ProcessGroup& group) {
+    constexpr int calls = 200;
+    std::vector<std::vector<int>> buffers;
+    for (int i = 0; i < calls; ++i) buffers.emplace_back(100, group.rank() + i);
+    std::vector<Work> works;
+    for (auto& buffer : buffers) works.push_back(group.all_reduce(buffer, {.async_op = true}));
+    wait_all(works);
+    for (int i = 0; i < calls; ++i) EXPECT_EQ(buffers[i], std::vector<int>(100, 3 + 3 * i));
+  });
+}
+
+TEST(CollectivesInFlight, DifferentOnesEndInAnyOrderOfWaiting) {
+  run_world(4, [](ProcessGroup& group) {
+    const Tensor sum = Tensor::full(30'000, group.rank()), sent = Tensor::full(3, group.rank());
+    std::vector<Tensor> list;
+    for (int i = 0; i < 4; ++i) list.push_back(Tensor::zeros(3));
+    Work first = group.all_reduce(sum, {.async_op = true});
+    Work second = group.all_gather(list, sent, {.async_op = true});
+    Work third = group.broadcast(sent, 2, {.async_op = true});
+    third.wait();
+    second.wait();
+    first.wait();
+    EXPECT_EQ(testing::values_of(sum), testing::Values(30'000, 6));
+    EXPECT_EQ(testing::values_of(sent), testing::Values(3, 2));
+  });
+}
+
+TEST(CollectivesInFlight, ManyGroupsDoNotMeet) {
+  run_world(4, [](ProcessGroup& world) {
+    std::vector<ProcessGroup> groups;
+    for (int i = 0; i < 4; ++i) groups.push_back(world.dup());
+    groups.push_back(world.split(world.rank() % 2));
+    std::vector<std::vector<double>> buffers(groups.size() * 5, std::vector<double>(500));
+    std::vector<Work> works;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      buffers[i].assign(500, world.rank() + static_cast<double>(i));
+      works.push_back(groups[i % groups.size()].all_reduce(buffers[i], {.async_op = true}));
+    }
+    wait_all(works);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const bool is_half = i % groups.size() == groups.size() - 1;
+      const double ranks = is_half ? 2.0 * (world.rank() % 2) + 2 : 6;
+      EXPECT_EQ(buffers[i], std::vector<double>(500, ranks + (is_half ? 2.0 : 4.0) * static_cast<double>(i)));
+    }
+  });
+}
+
+TEST(CollectivesInFlight, TheMemoryOfTensorsOutlivesThem) {
+  run_world(2, [](ProcessGroup& group) {
+    const Tensor out = Tensor::zeros(200'000);
+    std::vector<Work> works;
+    works.push_back(group.all_reduce(out, Tensor::ones(200'000), {.async_op = true}));
+    works.push_back(group.all_gather({Tensor::zeros(50'000), Tensor::zeros(50'000)}, Tensor::ones(50'000),
+                                     {.async_op = true}));
+    wait_all(works);
+    EXPECT_EQ(testing::values_of(out), testing::Values(200'000, 2));
+  });
+}
+
+TEST(MonitoredBarrier, ReturnsWhenAllHaveCome) {
+  for (const int size : {1, 2, 5})
+    run_world(size, [](ProcessGroup& group) {
+      for (int i = 0; i < 3; ++i) group.monitored_barrier();
+      group.barrier();
+      group.monitored_barrier({.timeout = 20s});
+    });
+}
+
+TEST(MonitoredBarrier, NamesOnAllRanksWhoHasNotCome) {
+  run_world(4, [](ProcessGroup& group) {
+    const auto text = [&] {
+      return error_text<TimeoutError>([&] { group.monitored_barrier({.timeout = 100ms}); });
+    };
+    if (group.rank() % 2 == 1) {  // they come when it is over
+      group.recv<int>(0);
+      EXPECT_THAT(text(), HasSubstr("monitored_barrier failed on rank 0"));
+      return;
+    }
+    EXPECT_THAT(text(), HasSubstr("ranks 1, 3 have not come"));
+    if (group.rank() != 0) return;
+    group.send(1, 1);
+    group.send(1, 3);
+  });
+}
+
+}  // namespace
+}  // namespace parley
