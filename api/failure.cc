@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "api/collective_failure.h"
 #include "api/collective_tags.h"
 #include "api/wireup/last_word.h"
 #include "transport/base/log.h"
@@ -30,23 +31,13 @@ std::string tag_text(std::int64_t tag) {
   return tag < 0 ? "any tag" : concat("tag ", tag);
 }
 
-// "3.2 s", "45 ms".
-std::string duration_text(std::chrono::nanoseconds duration) {
-  char text[32];
-  const double seconds = std::chrono::duration<double>(duration).count();
-  if (seconds >= 1)
-    std::snprintf(text, sizeof(text), "%.1f s", seconds);
-  else
-    std::snprintf(text, sizeof(text), "%.0f ms", seconds * 1000);
-  return text;
-}
-
 bool is_barrier(const FailedOperation& operation) {
   return std::string_view(operation.name) == "barrier";
 }
 
 // "recv(tag 7, 4096 B) from rank 2 (host, pid 12)".
 std::string operation_text(const wireup::World& world, const FailedOperation& operation) {
+  if (is_collective(operation)) return operation.name;
   if (is_barrier(operation)) return concat("barrier with ", world.name_of(operation.peer));
   std::string text = concat(operation.name, "(", tag_text(operation.tag), ", ", operation.bytes, " B)");
   const bool outgoing = std::string_view(operation.name) == "send";
@@ -80,6 +71,16 @@ std::exception_ptr make(const std::string& what, const ErrorDetails& details) {
 
 }  // namespace
 
+std::string duration_text(std::chrono::nanoseconds duration) {
+  char text[32];
+  const double seconds = std::chrono::duration<double>(duration).count();
+  if (seconds >= 1)
+    std::snprintf(text, sizeof(text), "%.1f s", seconds);
+  else
+    std::snprintf(text, sizeof(text), "%.0f ms", seconds * 1000);
+  return text;
+}
+
 std::string near_misses(const FailedOperation& operation, Messenger& messenger) {
   std::vector<std::string> lines;
   std::size_t count = 0;
@@ -106,6 +107,10 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
   facts.operation = operation;
   facts.status = status;
   facts.culprit = operation.peer;
+  if (is_collective(operation)) {
+    explain_collective(facts, messenger);
+    return facts;
+  }
   if (operation.peer >= 0)
     facts.culprit = static_cast<int>(messenger.peer(static_cast<std::uint32_t>(operation.peer)).culprit);
   else if (const auto& casualty = messenger.casualty_of(operation.context);
@@ -166,6 +171,7 @@ ErrorDetails details_of(const wireup::World& world, const FailureFacts& facts) {
 
 // What follows the operation in the sentence: " timed out after 45 ms; 1 unmatched message ...".
 std::string outcome_text(const wireup::World& world, const FailureFacts& facts) {
+  if (std::string text = collective_outcome_text(world, facts); !text.empty()) return text;
   const std::string culprit = facts.culprit >= 0 ? world.name_of(facts.culprit) : "a rank";
   const std::string extra = facts.extra.empty() ? "" : "; " + facts.extra;
   const std::string status = facts.status.describe();

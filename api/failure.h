@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 
+#include "api/collective/end_reason.h"
 #include "api/wireup/last_word.h"
 #include "api/wireup/world.h"
 
@@ -15,7 +17,7 @@ namespace parley::detail {
 struct FailedOperation {
   const char* name = "";  // "send", "recv", ...
   std::uint32_t context = 0;
-  int peer = -1;          // -1: any source
+  int peer = -1;          // -1: any source, or a collective
   std::int64_t tag = -1;  // -1: any tag
   std::size_t bytes = 0;  // of the buffer
 };
@@ -30,6 +32,7 @@ struct FailureFacts {
   std::uint8_t remote_type_code = 0;
   std::chrono::nanoseconds elapsed{0};
   std::string extra;  // near misses, the other half of a deadlock, the reason of an abort
+  std::optional<collective::EndReason::Kind> end_of_collectives = std::nullopt;  // of the operation's group
 };
 
 // REQUIRES: the engine's lock. `request` has ended badly.
@@ -42,6 +45,9 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, tra
 // long as `asker` can wait.
 std::exception_ptr to_exception(const wireup::World& world, const FailureFacts& facts,
                                 wireup::Asker asker = wireup::Asker::call);
+
+// "3.2 s", "45 ms".
+std::string duration_text(std::chrono::nanoseconds duration);
 
 // Unmatched messages that are nearest to what `operation` waits for, as text; empty when there are none.
 // REQUIRES: the engine's lock.

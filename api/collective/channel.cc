@@ -9,9 +9,6 @@ namespace parley::collective {
 using base::Code;
 
 namespace {
-// Sequence numbers fit beside a note in a tag.
-constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note_bits)) - 1;
-
 bool is_idle(const std::unique_ptr<Run>& run) noexcept {
   return run->is_idle();
 }
@@ -19,12 +16,16 @@ bool is_idle(const std::unique_ptr<Run>& run) noexcept {
 
 Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
                  const schedule::Overrides& overrides)
-    : team_(std::move(team)), lane_{engine, team_, context}, plans_(team_, overrides) {
+    : team_(std::move(team)),
+      history_(context),
+      lane_{engine, team_, context, history_},
+      plans_(team_, overrides) {
   runs_.reserve(most_under_way);
 }
 
 transport::Posted Channel::begin(transport::Messenger& messenger, const Call& call) noexcept {
   try {
+    history_.look_for_strays(messenger);
     const std::shared_ptr<const Plan>& plan = plans_.find(call.question);
     auto run = std::find_if(runs_.begin(), runs_.end(), is_idle);
     if (run == runs_.end()) {
@@ -33,7 +34,7 @@ transport::Posted Channel::begin(transport::Messenger& messenger, const Call& ca
     }
     // Behind those that began before it.
     std::rotate(run, run + 1, runs_.end());
-    return runs_.back()->start(messenger, call, plan, calls_++ & sequence_mask);
+    return runs_.back()->start(messenger, call, plan, history_.begin(call.signature));
   } catch (const std::bad_alloc&) {
     return {Code::exhausted};
   }

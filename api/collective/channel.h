@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/collective/history.h"
 #include "api/collective/plan.h"
 #include "api/collective/run.h"
 #include "api/collective/scratch.h"
@@ -36,11 +37,11 @@ class Channel {
   [[nodiscard]] std::size_t under_way() const noexcept;
 
   const Team team_;
+  History history_;
   const Lane lane_;
   PlanCache plans_;
   ScratchPool scratch_;
   std::vector<std::unique_ptr<Run>> runs_;  // in the order of their last calls
-  std::int64_t calls_ = 0;                  // begun so far
 };
 
 }  // namespace parley::collective

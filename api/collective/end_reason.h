@@ -13,7 +13,7 @@ struct EndReason {
     mismatched = 'm',  // ranks have called different things
     died = 'd',        // the process that the abort names
     left = 'l',        // likewise, in good order
-    timed_out = 't',   // on the rank that the abort names
+    timed_out = 't',   // on the rank that the abort names; text: the call, and whom it waited for
   };
   Kind kind = Kind::aborted;
   std::string_view text = {};  // for people

@@ -2,7 +2,10 @@
 //
 // Whoever finds a reason tells all others; whoever hears of it ends, too, and so does every later call in the
 // group: nobody waits for a rank that has given up, and no message of the broken call meets a later one.
+#include <algorithm>
+#include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "api/collective/run.h"
@@ -14,6 +17,15 @@ using base::Code;
 using base::concat;
 using base::Status;
 using Kind = EndReason::Kind;
+
+namespace {
+constexpr auto patience = std::chrono::seconds(10);
+
+// A member may also leave because of the death of somebody else: what it has sent before still counts.
+bool is_of(const Team& team, std::uint32_t process) noexcept {
+  return std::find(team.processes.begin(), team.processes.end(), process) != team.processes.end();
+}
+}  // namespace
 
 void Run::on_interrupt(transport::Request& request) noexcept {
   Run& run = *static_cast<Run*>(request.user);
@@ -27,15 +39,32 @@ void Run::look_for_failure() noexcept {
   if (messenger_->abort_record(lane_.context) != nullptr) {
     state_ = State::failing;  // all parts are being ended
   } else if (request_->ending.code() == Code::timed_out) {
-    const std::string text = concat(title(), " timed out there", waited_for());
+    const std::string ranks = waited_for();
+    const std::string text = concat(title(), ranks.empty() ? "" : "; it waited for ", ranks);
     abort({Kind::timed_out, text}, messenger_->options().self);
   } else if (failure_) {
     fail_with(*failure_);
-  } else if (const auto& casualty = messenger_->casualty_of(lane_.context)) {
+  } else if (const auto& casualty = messenger_->casualty_of(lane_.context);
+             casualty && is_of(lane_.team, casualty->culprit)) {
     abort({Kind::died}, casualty->culprit);
   } else {
-    is_interrupted_ = false;  // somebody has taken note of that death meanwhile
+    is_interrupted_ = false;  // another second, or somebody has taken note of a death meanwhile
+    look_after_a_second();
   }
+}
+
+// Perhaps another rank waits, and what tells why has come; and after a while people want to know.
+void Run::look_after_a_second() noexcept {
+  try {
+    lane_.history.look_for_strays(*messenger_);
+  } catch (const std::bad_alloc&) {
+    return;  // the next second
+  }
+  if (is_interrupted_) return look_for_failure();
+  if (request_->seconds != patience.count() || std::exchange(has_told_, true)) return;
+  const std::string ranks = waited_for();
+  PARLEY_LOG(warn, "collective", "rank ", messenger_->options().self, " has been in ", title(), " for ",
+             patience.count(), " s", ranks.empty() ? "" : " and waits for ", ranks);
 }
 
 void Run::fail_with(const Failure& failure) noexcept {
@@ -49,7 +78,7 @@ void Run::fail_with(const Failure& failure) noexcept {
   switch (failure.status.code()) {
     case Code::peer_died:
     case Code::gone: return abort({Kind::died}, failure.peer->culprit);
-    case Code::peer_left: return abort({Kind::left}, failure.peer->culprit);
+    case Code::peer_left: return abort({Kind::left}, failure.peer->number);  // perhaps this group only
     default: {
       const std::string text =
           concat(title(), " failed there with ", failure.peer->title, ": ", failure.status.describe());
@@ -69,7 +98,7 @@ std::string Run::title() const {
   return concat(describe(call_.signature), " (call ", sequence_, " of the group)");
 }
 
-// "; it waited for ranks 2, 5". Empty: for none.
+// "ranks 2, 5". Empty: none.
 std::string Run::waited_for() const {
   std::string ranks;
   for (const Part& part : parts_) {
@@ -79,9 +108,8 @@ std::string Run::waited_for() const {
     if ((", " + ranks + ", ").find(", " + number + ", ") != std::string::npos) continue;
     ranks += (ranks.empty() ? "" : ", ") + number;
   }
-  return ranks.empty()
-             ? ""
-             : concat("; it waited for ", ranks.find(',') == std::string::npos ? "rank " : "ranks ", ranks);
+  if (ranks.empty()) return {};
+  return (ranks.find(',') == std::string::npos ? "rank " : "ranks ") + ranks;
 }
 
 }  // namespace parley::collective

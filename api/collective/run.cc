@@ -30,6 +30,7 @@ Run::~Run() {
 Posted Run::start(transport::Messenger& messenger, const Call& call, const std::shared_ptr<const Plan>& plan,
                   std::int64_t sequence) noexcept {
   messenger_ = &messenger;
+  sequence_ = sequence;
   try {
     prepare(call, plan);
   } catch (const std::bad_alloc&) {
@@ -44,8 +45,8 @@ Posted Run::start(transport::Messenger& messenger, const Call& call, const std::
     leave({});
     return {Code::exhausted};
   }
-  sequence_ = sequence;
   state_ = State::running;
+  has_told_ = false;
   transport::Request* const request = request_;
   // The look for those that have died, and for aborts, is the first thing that may fail it.
   is_interrupted_ =
@@ -169,6 +170,7 @@ void Run::leave(Status status) noexcept {
   scratch_pool_.give(std::exchange(staged_output_, {}));
   call_.reduction.reset();
   plan_.reset();
+  lane_.history.end(sequence_);
   is_interrupted_ = false;
   state_ = State::idle;
   using Agents = base::IntrusiveList<Agent, transport::AgentTag>;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/collective/end_reason.h"
+#include "api/collective/history.h"
 #include "api/collective/plan.h"
 #include "api/collective/scratch.h"
 #include "api/collective/signature.h"
@@ -42,6 +43,7 @@ struct Lane {
   transport::Engine& engine;
   const Team& team;
   std::uint32_t context;
+  History& history;
 };
 
 // Runs one schedule. Its parts are sends and receives of the messenger, whose ends wake it (as an agent of
@@ -134,6 +136,7 @@ class Run final : public transport::Agent {
   // failing.cc: how it fails
   static void on_interrupt(transport::Request& request) noexcept;
   void look_for_failure() noexcept;
+  void look_after_a_second() noexcept;
   void fail_with(const Failure& failure) noexcept;
   void abort(const EndReason& reason, std::uint32_t by) noexcept;
   [[nodiscard]] std::string waited_for() const;
@@ -143,6 +146,7 @@ class Run final : public transport::Agent {
   ScratchPool& scratch_pool_;
   State state_ = State::idle;
   bool is_interrupted_ = false;
+  bool has_told_ = false;  // that it lasts long
   transport::Messenger* messenger_ = nullptr;
   transport::Request* request_ = nullptr;
   Call call_;

@@ -131,7 +131,8 @@ bool Engine::timed_out(const Watch& watch) const noexcept {
 
 // True: every transport will wake the reactor, which has been told of the sleep. False: look again.
 bool Engine::arm_for_sleep() noexcept {
-  if (messenger_.lose_patience() != 0) return false;
+  // A deadline may have woken an agent since the last poll.
+  if (!agents_.empty() || messenger_.lose_patience() != 0) return false;
   reactor_.announce_sleep();
   for (auto& transport : transports_) {
     if (transport->arm()) continue;

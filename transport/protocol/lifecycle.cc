@@ -228,11 +228,16 @@ std::chrono::steady_clock::time_point Messenger::tick(std::chrono::steady_clock:
   for (Request* request = live_.front(); request != nullptr;) {
     Request* next = live_.next(*request);
     if (request->started.time_since_epoch().count() == 0) request->started = now;
-    const auto left = request->timeout - (now - request->started);
+    const auto elapsed = now - request->started;
+    const auto left = request->timeout - elapsed;
     if (!request->ending.failed() && left.count() <= 0)
       expire(*request);
     else if (!request->ending.failed() && left < next_expiry - now)
       next_expiry = now + left;
+    if (request->kind == RequestKind::composite && elapsed >= std::chrono::seconds(request->seconds + 1)) {
+      ++request->seconds;
+      request->on_interrupt(*request);
+    }
     request = next;
   }
   if (ending_ && now >= abort_grace_) {

@@ -176,6 +176,15 @@ class Messenger final : public PacketSink {
   [[nodiscard]] bool has_completion_functions() noexcept;
   // Unmatched messages of a context, oldest first, for error texts.
   void visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit);
+  // One that `is_wanted`, among the oldest few unmatched messages of all contexts, so that the look costs
+  // nothing much; null: there is none.
+  template <typename Predicate>
+  [[nodiscard]] const Unexpected* find_among_oldest(Predicate&& is_wanted) noexcept {
+    Arrival* arrival = matcher_.oldest_arrival();
+    for (int looks = 0; arrival != nullptr && looks < 8; ++looks, arrival = matcher_.next_arrival(*arrival))
+      if (is_wanted(static_cast<const Unexpected&>(*arrival))) return static_cast<const Unexpected*>(arrival);
+    return nullptr;
+  }
   [[nodiscard]] const std::string& unreachable_reason(std::uint32_t number) const noexcept {
     return unreachable_[number];
   }

@@ -82,6 +82,8 @@ struct alignas(64) Request : PostedReceive,
   std::chrono::nanoseconds timeout{0};
   std::chrono::steady_clock::time_point started{};  // zero until the first tick after posting
 
+  std::uint16_t seconds = 0;  // composite: that it was told to be under way, see CompositeSpec
+
   Mover* mover = nullptr;           // that reads the buffer of an offer, or writes that of a receive
   std::uint64_t exposure = 0;       // of an offer, to its mover
   Route* route = nullptr;           // receive: while there is a choice, see routing.cc

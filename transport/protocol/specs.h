@@ -55,8 +55,9 @@ struct SendSpec {
 struct CompositeSpec {
   std::uint32_t context = 0;
   void* user = nullptr;
-  // Its deadline has passed, its context was aborted, or a process that is of the context was lost. Called
-  // while requests are gone through: it may only take a note. The operation ends by end_composite().
+  // Its deadline has passed, its context was aborted, a process that is of the context was lost, or one more
+  // second has passed since it began (Request::seconds). Called while requests are gone through: it may only
+  // take a note. The operation ends by end_composite().
   void (*on_interrupt)(Request&) noexcept = nullptr;
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see Request

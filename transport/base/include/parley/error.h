@@ -82,8 +82,8 @@ class PARLEY_API TruncationError : public Error {
   ~TruncationError() override;
 };
 
-// Ranks disagree: sender and receiver about the element type, or members about the group that they make. Both
-// sides are shown.
+// Ranks disagree: sender and receiver about the element type, members about the group that they make, or
+// ranks about the collective that they are in. Both sides are shown.
 class PARLEY_API MismatchError : public Error {
  public:
   using Error::Error;
@@ -112,7 +112,8 @@ class PARLEY_API CancelledError : public Error {
   ~CancelledError() override;
 };
 
-// The group was aborted, here or by another rank; the text gives the reason.
+// The group was aborted, here or by another rank, or another rank gave up a collective at its deadline; the
+// text gives the reason.
 class PARLEY_API AbortedError : public Error {
  public:
   using Error::Error;

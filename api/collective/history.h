@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "api/collective/signature.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::collective {
+
+// What one rank has called last in a group, for messages that come too late.
+//
+// A call has received all that its schedule expects when it ends. What comes for it besides, a stray, was
+// sent by a rank that was in another call, which nobody may have noticed: two roots of a broadcast both only
+// send, and a sum of no elements sends nothing. A stray is also what comes for a call that is under way, and
+// belongs to another one.
+//
+// Thread-safety: none; the engine's lock.
+class History {
+ public:
+  explicit History(std::uint32_t context) : context_(context) {}
+
+  // A call begins; its number.
+  std::int64_t begin(const Signature& signature) noexcept;
+  void end(std::int64_t sequence) noexcept { entry_of(sequence).has_ended = true; }
+
+  // Aborts the context if there is a stray. Throws std::bad_alloc.
+  void look_for_strays(transport::Messenger& messenger) const;
+
+  static constexpr std::size_t kept = 128;  // calls
+
+ private:
+  struct Entry {
+    Signature signature;
+    bool has_ended = true;
+  };
+  [[nodiscard]] static std::size_t place_of(std::int64_t sequence) noexcept {
+    return static_cast<std::size_t>(sequence) % kept;
+  }
+  [[nodiscard]] Entry& entry_of(std::int64_t sequence) noexcept { return recent_[place_of(sequence)]; }
+  [[nodiscard]] bool is_recent(std::int64_t sequence) const noexcept;
+
+  const std::uint32_t context_;
+  std::int64_t next_ = 0;
+  std::array<Entry, kept> recent_;
+};
+
+}  // namespace parley::collective
