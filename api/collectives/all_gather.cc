@@ -1,9 +1,7 @@
 #include <parley/process_group.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "api/checks.h"
 #include "api/collectives/arguments.h"
@@ -20,11 +18,10 @@ Work ProcessGroup::all_gather(TensorList out, const Tensor& in, const Collective
   detail::set_input(call, in);
   detail::set_outputs(call, group, out);
   detail::check_same_count(call, out.tensors()[static_cast<std::size_t>(group.rank)], in);
-  std::vector<std::uint64_t> counts = detail::counts_of(out);
-  if (detail::is_even(counts))
+  if (detail::is_even(out))
     detail::set_count(call, in.numel());
   else
-    detail::set_counts(call, std::move(counts), call.call.output_count);
+    detail::set_counts(call, detail::counts_of(out), call.call.output_count);
   return detail::launch(state_, std::move(call));
 }
 

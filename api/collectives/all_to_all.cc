@@ -62,17 +62,15 @@ Work ProcessGroup::all_to_all(TensorList out, TensorList in, const ListOptions& 
   if (!in.tensors().empty()) detail::set_elements(call, in.tensors().front());
   detail::set_inputs(call, group, in);
   detail::set_outputs(call, group, out);
-  std::vector<std::uint64_t> counts = detail::counts_of(in);
-  std::vector<std::uint64_t> receive_counts = detail::counts_of(out);
   if (options.uneven) {
-    detail::set_counts(call, std::move(counts));
-    detail::set_receive_counts(call, std::move(receive_counts));
+    detail::set_counts(call, detail::counts_of(in));
+    detail::set_receive_counts(call, detail::counts_of(out));
   } else {
     constexpr auto advice = "; say {.uneven = true} on all ranks";
-    detail::check_even(call, counts, advice);
-    detail::check_even(call, receive_counts, advice);
+    detail::check_even(call, in, advice);
+    detail::check_even(call, out, advice);
     detail::check_same_count(call, out.tensors().front(), in.tensors().front());
-    detail::set_count(call, counts.front());
+    detail::set_count(call, in.tensors().front().numel());
   }
   return detail::launch(state_, std::move(call));
 }

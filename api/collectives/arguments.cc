@@ -42,6 +42,14 @@ bool are_neighbours(TensorList list) noexcept {
   return true;
 }
 
+// The first tensor that is of another size than the one before it; else the number of tensors.
+std::size_t first_odd(TensorList list) noexcept {
+  const auto tensors = list.tensors();
+  std::size_t i = 1;
+  while (i < tensors.size() && tensors[i].numel() == tensors[i - 1].numel()) ++i;
+  return std::min(i, tensors.size());
+}
+
 std::uint64_t check_list(const CollectiveCall& call, const GroupState& group, TensorList list,
                          bool writable) {
   const auto tensors = list.tensors();
@@ -195,16 +203,16 @@ std::vector<std::uint64_t> counts_of(TensorList list) {
   return counts;
 }
 
-bool is_even(const std::vector<std::uint64_t>& counts) noexcept {
-  return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+bool is_even(TensorList list) noexcept {
+  return first_odd(list) == list.tensors().size();
 }
 
-void check_even(const CollectiveCall& call, const std::vector<std::uint64_t>& counts, const char* advice) {
-  const auto odd = std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>());
-  if (odd == counts.end()) return;
-  const auto index = odd - counts.begin();
-  throw UsageError(concat(call.name, ": tensor ", index, " of the list has ", odd[0], " elements, tensor ",
-                          index + 1, " ", odd[1], advice));
+void check_even(const CollectiveCall& call, TensorList list, const char* advice) {
+  const auto tensors = list.tensors();
+  const std::size_t odd = first_odd(list);
+  if (odd == tensors.size()) return;
+  throw UsageError(concat(call.name, ": tensor ", odd - 1, " of the list has ", tensors[odd - 1].numel(),
+                          " elements, tensor ", odd, " ", tensors[odd].numel(), advice));
 }
 
 Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {

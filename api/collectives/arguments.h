@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "api/collective_call.h"
@@ -53,9 +54,9 @@ void check_whole(const CollectiveCall& call, const GroupState& group, const Tens
                  const char* whole_name, const Tensor& block, const char* block_name);
 
 std::vector<std::uint64_t> counts_of(TensorList list);
-bool is_even(const std::vector<std::uint64_t>& counts) noexcept;
-// Each tensor of the list is like this rank's own one.
-void check_even(const CollectiveCall& call, const std::vector<std::uint64_t>& counts, const char* advice);
+// Whether all tensors of the list have as many elements. `advice` ends the error's sentence.
+bool is_even(TensorList list) noexcept;
+void check_even(const CollectiveCall& call, TensorList list, const char* advice);
 
 // Settles whether the call is in place, and runs it.
 Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);

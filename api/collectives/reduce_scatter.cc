@@ -1,9 +1,7 @@
 #include <parley/process_group.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "api/checks.h"
 #include "api/collectives/arguments.h"
@@ -20,11 +18,10 @@ Work ProcessGroup::reduce_scatter(const Tensor& out, TensorList in, const Reduce
   detail::set_inputs(call, group, in);
   detail::set_output(call, out);
   detail::check_same_count(call, out, in.tensors()[static_cast<std::size_t>(group.rank)]);
-  std::vector<std::uint64_t> counts = detail::counts_of(in);
-  if (detail::is_even(counts))
+  if (detail::is_even(in))
     detail::set_count(call, out.numel());
   else
-    detail::set_counts(call, std::move(counts), call.call.input_count);
+    detail::set_counts(call, detail::counts_of(in), call.call.input_count);
   detail::set_reduction(call, options, out.dtype());
   return detail::launch(state_, std::move(call));
 }

@@ -25,21 +25,21 @@ void set_blocks(CollectiveCall& call, const GroupState& group, TensorList list, 
   const bool is_root = call.call.signature.root == group.rank;
   if (!is_root && !list.tensors().empty())
     throw UsageError(std::string(call.name) + ": a list was given, and this rank is not the root");
-  std::vector<std::uint64_t> counts;
   if (is_root) {
-    counts = detail::counts_of(list);
-    if (!options.uneven) detail::check_even(call, counts, "; say {.uneven = true} on all ranks");
+    if (!options.uneven) detail::check_even(call, list, "; say {.uneven = true} on all ranks");
     const Tensor& block = list.tensors()[rank];
     call.call.signature.operation == Operation::gather ? detail::check_same_count(call, block, own)
                                                        : detail::check_same_count(call, own, block);
-  } else if (options.uneven) {
+  }
+  if (!options.uneven) return detail::set_count(call, own.numel());
+  std::vector<std::uint64_t> counts;
+  if (is_root) {
+    counts = detail::counts_of(list);
+  } else {
     counts.resize(static_cast<std::size_t>(group.size));
     counts[rank] = own.numel();
   }
-  if (options.uneven)
-    detail::set_counts(call, std::move(counts));
-  else
-    detail::set_count(call, own.numel());
+  detail::set_counts(call, std::move(counts));
 }
 
 }  // namespace
