@@ -81,4 +81,12 @@ std::string format_size(std::size_t bytes) {
   return std::to_string(bytes);
 }
 
+std::string spell_size(std::size_t bytes) {
+  std::string text = format_size(bytes);
+  const bool has_letter = std::isalpha(static_cast<unsigned char>(text.back())) != 0;
+  if (!has_letter) return text + " B";
+  text.insert(text.size() - 1, " ");
+  return text + "iB";
+}
+
 }  // namespace parley::bench

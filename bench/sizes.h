@@ -15,4 +15,7 @@ std::vector<std::size_t> parse_sizes(std::string_view text);
 // The shortest form that parse_sizes() reads back: "64K", "1000".
 std::string format_size(std::size_t bytes);
 
+// The same for readers, with its unit: "64 KiB", "1000 B".
+std::string spell_size(std::size_t bytes);
+
 }  // namespace parley::bench

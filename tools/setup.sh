@@ -72,7 +72,11 @@ parley_build() {
   local preset=$1 words quiet=()
   shift
   if [[ ! -t 1 ]]; then quiet=(-- --quiet); fi
-  if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}; fi
+  if command -v ccache >/dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+    # Without these it caches nothing that reads a precompiled header.
+    export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}
+  fi
   words=$(cmake --preset "$preset" ${parley_configure_args[@]+"${parley_configure_args[@]}"} 2>&1) ||
     parley_fail "cmake --preset $preset failed"$'\n'"$words"
   cmake --build --preset "$preset" ${1:+--target "$@"} "${quiet[@]}"

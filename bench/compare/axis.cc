@@ -28,6 +28,7 @@ std::string label(const std::array<Unit, count>& units, double value) {
 }
 
 constexpr double two_decades = 100;
+constexpr double four_fold = 4;
 
 }  // namespace
 
@@ -77,10 +78,15 @@ std::vector<double> decimal_ticks(const Range& range) {
 }
 
 std::vector<double> ratio_ticks(const Range& range) {
-  // Four at most on each side.
+  std::vector<double> ticks;
+  if (range.most / range.least < four_fold) {
+    for (const double tick : {0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0})
+      if (tick >= range.least && tick <= range.most) ticks.push_back(tick);
+    return ticks;
+  }
+  // Powers of two, four at most on each side.
   const double decades = std::log2(range.most / range.least);
   const int step = std::max(1, static_cast<int>(std::ceil(decades / 6)));
-  std::vector<double> ticks;
   for (int power = -step * 8; power <= step * 8; power += step) {
     const double tick = std::pow(2, power);
     if (tick >= range.least && tick <= range.most) ticks.push_back(tick);

@@ -36,7 +36,7 @@ std::vector<std::size_t> byte_ticks(std::size_t least, std::size_t most_bytes, i
 // 1, 10, 100, ...; between them 2 and 5 where the range has less than two decades.
 std::vector<double> decimal_ticks(const Range& range);
 
-// Halves and doubles around 1 in the range.
+// Halves and doubles around 1 in the range; finer steps where it is narrow.
 std::vector<double> ratio_ticks(const Range& range);
 
 // A tick in the unit that a person would take: "200 ns", "10 us" with the sign for micro, "1 GB/s", "5 M/s".

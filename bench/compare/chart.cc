@@ -81,8 +81,8 @@ std::string frame(double from, double to) {
 
 std::string hint_of(const Point& point) {
   const Figure kind = operation(point.line->where.op).figure;
-  return fmt::format("{}, {} B: {} {}, extremes {} and {}, {} rounds", point.entry->system,
-                     format_size(point.bytes), format_figure(figure(point, point.entry->median_us)),
+  return fmt::format("{}, {}: {} {}, extremes {} and {}, {} rounds", point.entry->system,
+                     spell_size(point.bytes), format_figure(figure(point, point.entry->median_us)),
                      unit_of(kind), format_figure(figure(point, point.entry->lo_us)),
                      format_figure(figure(point, point.entry->hi_us)), point.entry->samples.size());
 }
@@ -188,7 +188,7 @@ std::string ratio_series(const CaseView& view, Against against, const LogScale& 
     marks += fmt::format(
         R"(<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="3"><title>{}</title></circle>)", at,
         y(ratio->value),
-        escape(fmt::format("{} B: {} times {}", format_size(line->bytes), format_ratio(ratio), other)));
+        escape(fmt::format("{}: {} times {}", spell_size(line->bytes), format_ratio(ratio), other)));
     path += fmt::format("{:.1f},{:.1f} ", at, y(ratio->value));
     name.x = at;
     name.y = y(ratio->value);

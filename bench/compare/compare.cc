@@ -90,8 +90,10 @@ Workload workload_of(const CompareOptions& options) {
 }
 
 void announce(const Workload& workload, const Budget& budget, const Progress& progress) {
-  progress.say(fmt::format("# {} systems, {} cases, {} rounds: about {}", workload.contenders.size(),
-                           workload.cases.size(), budget.rounds, format_duration(budget.seconds)));
+  progress.say(fmt::format("# {}, {}, {}: about {}", counted(workload.contenders.size(), "system"),
+                           counted(workload.cases.size(), "case"),
+                           counted(static_cast<std::size_t>(budget.rounds), "round"),
+                           format_duration(budget.seconds)));
   if (!budget.fits)
     progress.say(
         fmt::format("# That is more than the {} of --minutes; what begins later is left out. Fewer sizes, "
@@ -108,12 +110,9 @@ bool passes(const CompareOptions& options, const Study& study, const std::vector
     is_good = judgement.slower.empty();
   }
   if (!options.at_most) return is_good;
-  const std::vector<std::string> beyond = beyond_limit(study.lines, *options.at_most);
-  for (const std::string& line : beyond) fmt::print("BEYOND  {}\n", line);
-  const Verdict verdict = verdict_of(pointers_to(study.lines), Against::raw_limit);
-  fmt::print("\n{} lines held against {} times their raw limit: {} beyond\n", verdict.lines, *options.at_most,
-             beyond.size());
-  return is_good && beyond.empty();
+  const LimitJudgement judgement = judge_limit(study.lines, *options.at_most);
+  fmt::print("\n{}", judgement_text(judgement, *options.at_most));
+  return is_good && judgement.beyond.empty();
 }
 
 bool has_library(const Study& study) {

@@ -68,6 +68,18 @@ std::string reason_of(const ChildEnd& end) {
   return words;
 }
 
+// Why a contender that was asked for too much refused: its words, without its name and the hint where to read
+// more.
+std::string refusal_in(const ChildEnd& end) {
+  std::string said = end.said;
+  const std::size_t hint = said.rfind("\nRun ");
+  if (hint != std::string::npos) said.resize(hint);
+  const std::string words = last_words(said);
+  const std::size_t colon = words.find(": ");
+  const bool is_named = colon != std::string::npos && words.find(' ') > colon;
+  return is_named ? words.substr(colon + 2) : words;
+}
+
 class Harvester {
  public:
   Harvester(const Workload& workload, const Budget& budget, Progress& progress)
@@ -147,7 +159,7 @@ class Harvester {
 
   void fail(const Launch& launch, const ChildEnd& end) {
     const bool is_unsupported = end.how == ChildEnd::How::exited && end.code == exit_unsupported;
-    note(launch, is_unsupported ? last_words(end.said) : reason_of(end), is_unsupported);
+    note(launch, is_unsupported ? refusal_in(end) : reason_of(end), is_unsupported);
     // These would come again.
     if (is_unsupported || end.how != ChildEnd::How::exited)
       failures_[{launch.contender, launch.where}] = most_failures;

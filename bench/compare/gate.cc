@@ -74,8 +74,8 @@ std::optional<Change> change_between(const Standing& now, const Standing& before
 }
 
 std::string change_text(const Change& change) {
-  return fmt::format("{}, {} B: {:.2f} times the time before [{:.2f}, {:.2f}]{}", title_of(change.where),
-                     format_size(change.bytes), change.times.value, change.times.bounds->lo,
+  return fmt::format("{}, {}: {:.2f} times the time before [{:.2f}, {:.2f}]{}", title_of(change.where),
+                     spell_size(change.bytes), change.times.value, change.times.bounds->lo,
                      change.times.bounds->hi,
                      change.relative_to_limit ? ", each over its run's raw limit" : "");
 }
@@ -159,16 +159,33 @@ std::string judgement_text(const Judgement& judgement, double tolerance) {
   return text + "\n";
 }
 
-std::vector<std::string> beyond_limit(const std::vector<Line>& lines, double times) {
-  std::vector<std::string> beyond;
+LimitJudgement judge_limit(const std::vector<Line>& lines, double times) {
+  LimitJudgement judgement;
   for (const Line& line : lines) {
-    if (line.disturbed || line.mode == Mode::mixed) continue;
-    if (!line.to_limit || !line.to_limit->bounds || line.to_limit->bounds->lo <= times) continue;
-    beyond.push_back(fmt::format("{}, {} B: {:.2f} times the raw limit [{:.2f}, {:.2f}], more than {:.2f}",
-                                 title_of(line.where), format_size(line.bytes), line.to_limit->value,
-                                 line.to_limit->bounds->lo, line.to_limit->bounds->hi, times));
+    // Both were measured by one launch, so it does not matter whether all launches met the cores in one
+    // place.
+    if (line.disturbed || !line.to_limit || !line.to_limit->bounds) {
+      ++judgement.silent;
+      continue;
+    }
+    ++judgement.held;
+    if (line.to_limit->bounds->lo <= times) continue;
+    judgement.beyond.push_back(
+        fmt::format("{}, {}: {:.2f} times the raw limit [{:.2f}, {:.2f}], more than {}", title_of(line.where),
+                    spell_size(line.bytes), line.to_limit->value, line.to_limit->bounds->lo,
+                    line.to_limit->bounds->hi, times));
   }
-  return beyond;
+  return judgement;
+}
+
+std::string judgement_text(const LimitJudgement& judgement, double times) {
+  std::string text;
+  for (const std::string& line : judgement.beyond) text += "BEYOND  " + line + "\n";
+  text += fmt::format("{} held against {} times the raw limit: {} beyond", counted(judgement.held, "line"),
+                      times, judgement.beyond.size());
+  if (judgement.silent > 0)
+    text += fmt::format("; {} not (DISTURBED, or without the limit of three rounds)", judgement.silent);
+  return text + "\n";
 }
 
 }  // namespace parley::bench::compare

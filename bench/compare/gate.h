@@ -54,8 +54,16 @@ Judgement judge_change(const std::vector<Standing>& now, const std::vector<Stand
 // What got slower and by how much, what got faster, how many were compared.
 std::string judgement_text(const Judgement& judgement, double tolerance);
 
-// The lines whose time over the limit is above `times` with all of its interval, in words. Disturbed and
-// mixed lines say nothing.
-std::vector<std::string> beyond_limit(const std::vector<Line>& lines, double times);
+// The library held against its limit.
+struct LimitJudgement {
+  std::size_t held = 0;    // lines that were held against it
+  std::size_t silent = 0;  // lines that say nothing: disturbed, or less than three rounds with a limit
+  std::vector<std::string>
+      beyond;  // of `held`, in words: all of the interval of time over limit is above `times`
+};
+LimitJudgement judge_limit(const std::vector<Line>& lines, double times);
+
+// What lies beyond, and how many lines were held against the limit.
+std::string judgement_text(const LimitJudgement& judgement, double times);
 
 }  // namespace parley::bench::compare

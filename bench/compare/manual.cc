@@ -25,7 +25,8 @@ DESCRIPTION
 OPERATIONS
     latency         one message there and one back, blocking; half the time of both
     bandwidth       64 messages at a time in one direction
-    message-rate    the same, counted instead of weighed
+    bidirectional   64 messages at a time in both directions at once
+    message-rate    as bandwidth, counted instead of weighed
     limits          these, without Parley: raw loops over shared memory, and which is the fastest
     compare         Parley, MPI, Gloo and the raw limits in one run, in turns: a program of its own kind, with its
                     own options; see parley-bench compare --help

@@ -82,4 +82,8 @@ std::string format_figure(double value) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 }  // namespace parley::bench::compare

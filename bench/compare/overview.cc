@@ -33,15 +33,15 @@ Workload overview_workload() {
   return workload;
 }
 
-// "0.112 us at 8 B, 48.5 us at 1M"
+// "0.112 us at 8 B, 48.5 us at 1 MiB"
 std::string extremes_of(const CaseView& view) {
   const Figure kind = operation(view.where.op).figure;
   const auto figure_at = [&](const Line& line) {
     const Entry* const own = line.find(library_name);
     if (own == nullptr || !own->has_figures()) return std::string("not measured");
-    return fmt::format("{} {} at {} B",
+    return fmt::format("{} {} at {}",
                        format_figure(figure_of(kind, line.bytes, own->median_us, own->rate_scale)),
-                       kind == Figure::time ? "us" : unit_of(kind), format_size(line.bytes));
+                       kind == Figure::time ? "us" : unit_of(kind), spell_size(line.bytes));
   };
   return figure_at(*view.lines.front()) + ", " + figure_at(*view.lines.back());
 }

@@ -48,6 +48,10 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .matrix .l2 { background: color-mix(in srgb, var(--openmpi) 30%, var(--ground)); }
 .matrix .l3 { background: color-mix(in srgb, var(--openmpi) 44%, var(--ground)); }
 .doubt { opacity: 0.55; font-style: italic; }
+@media (max-width: 40rem) {
+  .case svg { min-width: 30rem; }
+  .matrix th:first-child, .matrix td:first-child { white-space: normal; min-width: 8rem; }
+}
 )";
 
 // How a ratio to a peer looks: the interval decides, so that what may be noise has no colour.
@@ -75,7 +79,7 @@ std::string matrix_cell(const Line* line, Against against) {
   const std::optional<Ratio>& ratio = line == nullptr ? none : ratio_of(*line, against);
   if (!ratio) return "<td>–</td>";
   const bool is_peer = against == Against::best_peer;
-  const std::string hint = fmt::format("{}, {} B: {}{}", title_of(line->where), format_size(line->bytes),
+  const std::string hint = fmt::format("{}, {}: {}{}", title_of(line->where), spell_size(line->bytes),
                                        format_ratio(ratio), is_peer ? " times " + *line->best_peer : "");
   return fmt::format(R"(<td class="{}{}" title="{}">{:.2f}</td>)",
                      is_peer ? peer_class(*ratio) : limit_class(*ratio), is_doubtful(*line) ? " doubt" : "",
@@ -143,7 +147,7 @@ std::string table_of(const CaseView& view) {
 std::string section_of(const CaseView& view) {
   std::string html = fmt::format(R"(<section class="case" id="{}"><h3>{}</h3>)", slug_of(view.where),
                                  escape(setting_of(view.where)));
-  html += chart_of(view);
+  html += R"(<div class="wide">)" + chart_of(view) + "</div>";
   for (const Against against : {Against::best_peer, Against::raw_limit}) {
     if (const auto text = verdict_text(view.lines, against))
       html += fmt::format(R"(<p class="soft"><small>{}</small></p>)", escape(*text));

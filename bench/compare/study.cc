@@ -134,8 +134,7 @@ std::optional<std::string> verdict_text(const std::vector<const Line*>& lines, A
   std::string text = fmt::format("{:.2f} times {} (median of {} lines)", verdict.median,
                                  is_peer ? "the best peer's time" : "the raw limit's time", verdict.lines);
   if (is_peer) text += fmt::format(", faster in {}, slower in {}", verdict.faster, verdict.slower);
-  text +=
-      fmt::format("; most: {:.2f}{} at {} B", ratio.value, interval_text(ratio), format_size(worst.bytes));
+  text += fmt::format("; most: {:.2f}{} at {}", ratio.value, interval_text(ratio), spell_size(worst.bytes));
   // Of several cases the place has to be named.
   if (lines.front()->where != lines.back()->where) text += " of " + title_of(worst.where);
   if (is_peer) text += " (" + *worst.best_peer + ")";

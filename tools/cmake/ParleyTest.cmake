@@ -7,12 +7,15 @@
 set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
 
 # What most tests include, compiled once: reading it is half of a test's compilation where it is not optimized. Off
-# by default, so that other builds show whether each file includes what it uses.
+# by default, so that other builds (the preset dev) show whether each file includes what it uses.
 option(PARLEY_TEST_PRECOMPILED_HEADERS "Compile the headers of tests once" OFF)
 if(PARLEY_TEST_PRECOMPILED_HEADERS)
   file(WRITE "${PROJECT_BINARY_DIR}/precompiled_headers.cc" "")
   add_library(parley_test_headers OBJECT "${PROJECT_BINARY_DIR}/precompiled_headers.cc")
   target_link_libraries(parley_test_headers PRIVATE parley_build_flags GTest::gmock)
+  # So that ccache can tell what has been read; see also tools/setup.sh.
+  target_compile_options(parley_test_headers PUBLIC
+    $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   target_precompile_headers(parley_test_headers PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <condition_variable> <filesystem> <fstream>
     <functional> <list> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <thread> <vector>)
@@ -44,6 +47,7 @@ function(parley_test name)
   endif()
   if(PARLEY_TEST_PRECOMPILED_HEADERS)
     target_precompile_headers(${name} REUSE_FROM parley_test_headers)
+    target_compile_options(${name} PRIVATE $<TARGET_PROPERTY:parley_test_headers,INTERFACE_COMPILE_OPTIONS>)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})

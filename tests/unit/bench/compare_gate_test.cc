@@ -26,7 +26,7 @@ TEST(CompareGate, ASlowerLibraryIsNamed) {
   EXPECT_NEAR(judgement.slower[0].times.value, 1.3, 0.01);
   EXPECT_TRUE(judgement.slower[0].relative_to_limit);
   const std::string text = judgement_text(judgement, 0.1);
-  EXPECT_EQ(text.find("SLOWER  latency, shm, 2 ranks, buffers kept, 1K B: 1.30 times the time before ["), 0U)
+  EXPECT_EQ(text.find("SLOWER  latency, shm, 2 ranks, buffers kept, 1 KiB: 1.30 times the time before ["), 0U)
       << text;
 }
 
@@ -109,10 +109,24 @@ TEST(CompareGate, NamesWhatIsFarBeyondTheLimit) {
   std::vector<Sample> samples;
   add(samples, "parley", {6, 6.1, 5.9});
   set_limits(samples, 1);
-  EXPECT_EQ(beyond_limit(judge(samples), 5).size(), 1U);
-  EXPECT_TRUE(beyond_limit(judge(samples), 6).empty());
+  EXPECT_EQ(judge_limit(judge(samples), 5).beyond.size(), 1U);
+  EXPECT_TRUE(judge_limit(judge(samples), 6).beyond.empty());
+  EXPECT_EQ(judge_limit(judge(samples), 6).held, 1U);
+}
+
+TEST(CompareGate, HoldsMixedLinesToTheLimitAndDisturbedOnesNot) {
+  std::vector<Sample> samples;
+  add(samples, "parley", {6, 6.1, 5.9});
+  set_limits(samples, 1);
+  samples[0].probe_ns = 60;
+  samples[1].probe_ns = samples[2].probe_ns = 250;
+  EXPECT_EQ(judge_limit(judge(samples), 5).beyond.size(), 1U);
   for (Sample& sample : samples) sample.core_share = 0.5;
-  EXPECT_TRUE(beyond_limit(judge(samples), 5).empty());
+  const LimitJudgement disturbed = judge_limit(judge(samples), 5);
+  EXPECT_EQ(disturbed.held, 0U);
+  EXPECT_EQ(judgement_text(disturbed, 5),
+            "0 lines held against 5 times the raw limit: 0 beyond; 1 not (DISTURBED, or without the limit of "
+            "three rounds)\n");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bench/compare/manual.h"
+#include "bench/op.h"
 #include "bench/options.h"
 #include "tests/unit/bench/mistake.h"
 
@@ -101,6 +102,14 @@ TEST(CompareManual, NamesEveryOption) {
   for (const std::string& name : compare_option_names())
     EXPECT_NE(page.find("\n    " + name + " "), std::string::npos) << name;
   for (const std::string_view op : operation_names()) EXPECT_NE(page.find(op), std::string::npos) << op;
+}
+
+TEST(BenchManual, NamesEveryOperationOfParley) {
+  const std::string page(bench_manual());
+  for (const auto& each : bench::operations) {
+    if (!parley_offers(each.op)) continue;
+    EXPECT_NE(page.find("\n    " + std::string(each.name) + " "), std::string::npos) << each.name;
+  }
 }
 
 TEST(CompareManual, HasTheSectionsOfAManualPage) {

@@ -168,6 +168,7 @@ TEST(CompareAxis, TicksOfFiguresHaveUnitsOfTheirSize) {
   EXPECT_EQ(decimal_ticks({0.9, 12}), (std::vector<double>{1, 2, 5, 10}));
   EXPECT_EQ(decimal_ticks({0.5, 5000}), (std::vector<double>{1, 10, 100, 1000}));
   EXPECT_EQ(ratio_ticks({0.4, 2.1}), (std::vector<double>{0.5, 1, 2}));
+  EXPECT_EQ(ratio_ticks({0.75, 1.45}), (std::vector<double>{0.8, 1, 1.25}));
   EXPECT_EQ(tick_label(Figure::time, 0.2), "200 ns");
   EXPECT_EQ(tick_label(Figure::time, 1000), "1 ms");
   EXPECT_EQ(tick_label(Figure::bandwidth, 5000), "5 GB/s");
@@ -211,7 +212,7 @@ TEST(CompareOverview, HasAPlotAndAVerdictForEachCase) {
   const std::string text = overview_text(example_study(), {false, false});
   EXPECT_TRUE(has(text, "latency, shm, 2 ranks, buffers kept\n"));
   EXPECT_TRUE(has(text, "bandwidth, tcp, 2 ranks, buffers kept\n"));
-  EXPECT_TRUE(has(text, "  Parley: 1.00 us at 8 B, 7.55 us at 64K B\n"));
+  EXPECT_TRUE(has(text, "  Parley: 1.00 us at 8 B, 7.55 us at 64 KiB\n"));
   EXPECT_TRUE(has(text, "0.66 times the best peer's time (median of 3 lines), faster in 3, slower in 0"));
 }
 

@@ -86,7 +86,7 @@ def main():
     if behaviour == "fail":
         sys.exit("first words\nthe fake has failed")
     if behaviour == "unsupported":
-        print("the fake does no " + options.op, file=sys.stderr)
+        print("fake: the fake does no " + options.op + "\nRun fake --help for more.", file=sys.stderr)
         sys.exit(2)
     with open(options.json, "a") as file:
         if behaviour == "garbage":

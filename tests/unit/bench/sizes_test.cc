@@ -49,6 +49,8 @@ TEST(Sizes, FormatIsReadBack) {
   EXPECT_EQ(format_size(65536), "64K");
   EXPECT_EQ(format_size(std::size_t{16} << 20), "16M");
   EXPECT_EQ(format_size(std::size_t{2} << 30), "2G");
+  EXPECT_EQ(spell_size(1000), "1000 B");
+  EXPECT_EQ(spell_size(65536), "64 KiB");
   for (const std::size_t bytes : parse_sizes("1:1G"))
     EXPECT_EQ(parse_sizes(format_size(bytes)), Sizes{bytes});
 }
