@@ -50,7 +50,7 @@ TEST_P(Example, RunsUnderParleyRun) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Example,
                          ::testing::Combine(::testing::Values("chain", "ping_pong", "blocking", "nonblocking",
-                                                              "ring_allreduce", "pipeline"),
+                                                              "ring_allreduce", "pipeline", "collectives"),
                                             ::testing::Values(4, 8)),
                          [](const auto& of) {
                            return std::get<0>(of.param) + "_" + std::to_string(std::get<1>(of.param));
