@@ -141,7 +141,9 @@ Study conduct(const Workload& workload, const Budget& budget, bool raw, Progress
   study.rounds = harvest.rounds;
   study.seconds = harvest.seconds;
   study.notes = std::move(harvest.notes);
-  if (harvest.left_out > 0) progress.say(fmt::format("# {} launches left out: no time", harvest.left_out));
+  if (harvest.left_out > 0)
+    progress.say(fmt::format("# No time was left for {}",
+                             counted(static_cast<std::size_t>(harvest.left_out), "launch", "launches")));
   Judging judging{workload.cores, raw, {}};
   for (const Contender& contender : workload.contenders) judging.order.push_back(contender.name);
   study.lines = judge_samples(harvest.samples, judging);

@@ -82,8 +82,9 @@ std::string format_figure(double value) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+std::string counted(std::size_t count, std::string_view what, std::string_view several) {
+  if (count == 1) return fmt::format("1 {}", what);
+  return several.empty() ? fmt::format("{} {}s", count, what) : fmt::format("{} {}", count, several);
 }
 
 }  // namespace parley::bench::compare

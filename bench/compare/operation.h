@@ -59,7 +59,7 @@ std::string_view unit_of(Figure figure) noexcept;
 // Three or four significant digits, never an exponent: "0.213", "5.62", "18.4", "10523".
 std::string format_figure(double value);
 
-// "1 line", "2 lines"
-std::string counted(std::size_t count, std::string_view what);
+// "1 line", "2 lines"; with "launches" for more than one launch.
+std::string counted(std::size_t count, std::string_view what, std::string_view several = {});
 
 }  // namespace parley::bench::compare

@@ -56,8 +56,8 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 
 // How a ratio to a peer looks: the interval decides, so that what may be noise has no colour.
 const char* peer_class(const Ratio& ratio) {
-  const double lo = ratio.bounds ? ratio.bounds->lo : ratio.value;
-  const double hi = ratio.bounds ? ratio.bounds->hi : ratio.value;
+  if (!ratio.bounds) return "m2";
+  const auto [lo, hi] = *ratio.bounds;
   if (hi < 0.8) return "m0";
   if (hi < 1) return "m1";
   if (lo > 1.25) return "m4";

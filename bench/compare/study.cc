@@ -90,6 +90,11 @@ std::vector<std::string> remarks_of(const CaseView& view) {
   if (left_out > 0)
     remarks.push_back(fmt::format(
         "{} of {} measurements left out: void, or something else used a rank's core", left_out, all));
+  const auto disturbed =
+      std::count_if(view.lines.begin(), view.lines.end(), [](const Line* line) { return line->disturbed; });
+  if (disturbed > 0)
+    remarks.push_back(fmt::format("DISTURBED, {}: something else used the cores; use no figure of these",
+                                  counted(static_cast<std::size_t>(disturbed), "line")));
   const auto is_mixed = [](const Line* line) { return line->mode == Mode::mixed; };
   if (std::any_of(view.lines.begin(), view.lines.end(), is_mixed))
     remarks.emplace_back(
@@ -131,8 +136,9 @@ std::optional<std::string> verdict_text(const std::vector<const Line*>& lines, A
   const Line& worst = *verdict.worst;
   const Ratio& ratio = *ratio_of(worst, against);
   const bool is_peer = against == Against::best_peer;
-  std::string text = fmt::format("{:.2f} times {} (median of {} lines)", verdict.median,
-                                 is_peer ? "the best peer's time" : "the raw limit's time", verdict.lines);
+  std::string text = fmt::format("{:.2f} times {} (median of {})", verdict.median,
+                                 is_peer ? "the best peer's time" : "the raw limit's time",
+                                 counted(static_cast<std::size_t>(verdict.lines), "line"));
   if (is_peer) text += fmt::format(", faster in {}, slower in {}", verdict.faster, verdict.slower);
   text += fmt::format("; most: {:.2f}{} at {}", ratio.value, interval_text(ratio), spell_size(worst.bytes));
   // Of several cases the place has to be named.
