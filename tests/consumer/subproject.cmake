@@ -1,0 +1,19 @@
+# In a project of somebody else's: by add_subdirectory(), which is looked at without a build, and by FetchContent in one
+# that wants shared libraries. Then what that build installs, below a DESTDIR and moved: for find_package() and
+# pkg-config, and what the library exports.
+include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
+
+set(source "${CMAKE_CURRENT_LIST_DIR}/subproject")
+set(parley "-DPARLEY_SOURCE_DIR=${PARLEY_SOURCE_DIR}")
+configure("${source}" "${WORK_DIR}/static" "${parley}")
+configure_and_build("${source}" "${WORK_DIR}/shared" "${parley}" -DBY_FETCH_CONTENT=ON -DBUILD_SHARED_LIBS=ON
+  -DPARLEY_INSTALL=ON)
+expect_hello("${WORK_DIR}/shared/hello")
+
+set(prefix "${WORK_DIR}/prefix")
+install_below_and_move("${WORK_DIR}/shared" "${prefix}")
+file(REMOVE_RECURSE "${WORK_DIR}/shared")
+expect_find_package("${prefix}")
+expect_pkg_config("${prefix}")
+file(GLOB_RECURSE library "${prefix}/libparley.so")
+expect_only_the_interface("${library}")
