@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <utility>
 
 #include "transport/base/spin.h"
 
@@ -18,6 +19,8 @@ namespace {
 constexpr int spins_before_sleep = 2000;
 constexpr int spins_of_yield = 64;
 constexpr timespec slice{.tv_sec = 0, .tv_nsec = 1'000'000};
+// To take the lock from its owner costs some microseconds: threads that take turns shall own nothing.
+constexpr std::uint32_t times_before_owning = 512;
 
 // A full barrier on every core that runs a thread of this process. False: the kernel has none.
 bool fence_all_threads() noexcept {
@@ -28,31 +31,75 @@ bool fence_all_threads() noexcept {
 
 }  // namespace
 
-void EngineLock::lock_contended() noexcept {
+void EngineLock::lock_as_other() noexcept {
+  if (!take_state()) wait_until([this] { return take_state(); }, state_);
+  // acquire: what the owner wrote is ours to see.
+  const auto owner_is_out = [this] { return inside_.load(std::memory_order_acquire) == free; };
+  if (disown() && !owner_is_out()) wait_until(owner_is_out, inside_);
+  holds_as_owner_ = false;
+  consider_owning();
+}
+
+bool EngineLock::try_lock_as_other() noexcept {
+  // relaxed: a hint, which spares the owner the loss.
+  if (inside_.load(std::memory_order_relaxed) != free || !take_state()) return false;
+  // acquire: as in lock_as_other().
+  if (disown() && inside_.load(std::memory_order_acquire) != free) {
+    let_go(state_);
+    return false;
+  }
+  holds_as_owner_ = false;
+  consider_owning();
+  return true;
+}
+
+bool EngineLock::take_state() noexcept {
+  if (state_.load(std::memory_order_relaxed) != free) return false;  // spares the line's way here and back
+  std::uint32_t expected = free;
+  // acquire: what the last holder wrote is ours to see.
+  return state_.compare_exchange_strong(expected, held, std::memory_order_acquire, std::memory_order_relaxed);
+}
+
+// False: there is no owner. True: there is none any more, but it may be inside for the last time.
+// REQUIRES: `state_`.
+bool EngineLock::disown() noexcept {
+  // relaxed, both: the barrier orders them.
+  if (owner_.load(std::memory_order_relaxed) == nullptr) return false;
+  owner_.store(nullptr, std::memory_order_relaxed);
+  while (!fence_all_threads()) sched_yield();  // it worked before, and fails only for want of memory
+  times_ = 0;
+  return true;
+}
+
+// REQUIRES: the lock, by `state_`.
+void EngineLock::consider_owning() noexcept {
+  const Thread self = &own_place_;
+  if (std::exchange(regular_, self) != self) times_ = 0;
+  // relaxed: only the thread itself looks for its name without `state_`.
+  if (++times_ == times_before_owning && fence_all_threads()) owner_.store(self, std::memory_order_relaxed);
+}
+
+// `condition` may come to hold when `word` is let go.
+template <typename Condition>
+void EngineLock::wait_until(const Condition& condition, Word& word) noexcept {
   contenders_.fetch_add(1, std::memory_order_relaxed);
-  while (!spin()) sleep();
+  for (int spin = 0; !condition(); ++spin) {
+    if (spin % spins_before_sleep == spins_before_sleep - 1) sleep(word);
+    base::cpu_relax();
+  }
   contenders_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Whether it has got the lock.
-bool EngineLock::spin() noexcept {
-  for (int spin = 0; spin < spins_before_sleep; ++spin) {
-    if (state_.load(std::memory_order_relaxed) == free && try_lock()) return true;
-    base::cpu_relax();
-  }
-  return false;
-}
-
-// Until somebody unlocks, or for no reason.
-void EngineLock::sleep() noexcept {
+// Until `word` is let go, or for no reason.
+void EngineLock::sleep(Word& word) noexcept {
   sleepers_.fetch_add(1, std::memory_order_relaxed);  // fence_all_threads() orders it
   const timespec* const limit = fence_all_threads() ? nullptr : &slice;
-  syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, held, limit, nullptr, 0);
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, held, limit, nullptr, 0);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void EngineLock::wake_one() noexcept {
-  syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+void EngineLock::wake_one(Word& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
 void EngineLock::yield() noexcept {

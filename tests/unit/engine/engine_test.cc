@@ -13,89 +13,11 @@
 #include <vector>
 
 #include "transport/base/deadline.h"
-#include "transport/base/spin.h"
-#include "transport/engine/engine_lock.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/inproc_transport.h"
 
 namespace parley::transport {
 namespace {
-
-// The counter is no atomic: an increment that another thread interrupts is lost, and shows in the sum.
-TEST(EngineLock, ExcludesAndLetsContendersIn) {
-  constexpr long contenders = 3;
-  constexpr long turns = 2000;
-  EngineLock lock;
-  long counter = 0;
-  long polls = 0;
-  long yields = 0;
-  std::atomic<bool> polling{false};
-  std::atomic<bool> stop{false};
-  // A poller that holds the lock all the time but for its yields.
-  std::thread poller([&] {
-    lock.lock();
-    polling = true;
-    while (!stop.load()) {
-      ++counter;
-      ++polls;
-      if (!lock.contended()) continue;
-      ++yields;
-      lock.yield();
-    }
-    lock.unlock();
-  });
-  while (!polling) std::this_thread::yield();
-  std::vector<std::thread> threads;
-  for (long thread = 0; thread < contenders; ++thread) {
-    threads.emplace_back([&] {
-      for (long turn = 0; turn < turns; ++turn) {
-        lock.lock();
-        ++counter;
-        lock.unlock();
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();  // each got its turns
-  stop = true;
-  poller.join();
-  EXPECT_EQ(counter, polls + contenders * turns);
-  EXPECT_GE(yields, 1) << "nobody got in without";
-}
-
-// The lock is let go while the other one spins, while it falls asleep, and while it sleeps.
-TEST(EngineLock, WhoFallsAsleepForItIsWoken) {
-  constexpr int rounds = 500;
-  struct Shared {  // with a thread that nobody wakes, if it comes to that
-    EngineLock lock;
-    std::atomic<int> wanted{0};
-    std::atomic<int> got{0};
-  };
-  const auto shared = std::make_shared<Shared>();
-  std::thread other([shared] {
-    for (int round = 1; round <= rounds; ++round) {
-      while (shared->wanted.load() != round) std::this_thread::yield();
-      shared->lock.lock();
-      shared->lock.unlock();
-      shared->got = round;
-    }
-  });
-  for (int round = 1; round <= rounds; ++round) {
-    shared->lock.lock();
-    shared->wanted = round;
-    const auto until = base::Deadline::after(std::chrono::microseconds(8 * round));
-    while (!until.expired()) base::cpu_relax();
-    shared->lock.unlock();
-    const auto deadline = base::Deadline::after(std::chrono::seconds(20));
-    while (shared->got.load() != round) {
-      if (deadline.expired()) {
-        other.detach();
-        FAIL() << "not woken in round " << round;
-      }
-      std::this_thread::yield();
-    }
-  }
-  other.join();
-}
 
 // Two engines linked within the process.
 struct TwoEngines {

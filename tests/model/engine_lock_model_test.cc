@@ -1,0 +1,234 @@
+// Every interleaving of the engine's lock (transport/engine/engine_lock.h) with an owner and two others, with
+// the store buffers of x86. The barrier left out makes the model find two holders.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+namespace parley::transport {
+namespace {
+
+constexpr std::size_t other_count = 2;
+constexpr std::size_t buffer_size = 3;
+
+struct Rules {
+  bool has_barrier = true;
+  bool waits_for_inside = true;
+  bool looks_again = true;  // the owner, once it has said that it is inside
+};
+
+// The words of the lock in memory.
+enum Word : std::uint8_t { state, inside, owner, word_count };
+
+struct Store {
+  Word word{};
+  std::uint8_t value = 0;
+};
+
+struct Thread {
+  enum Step : std::uint8_t {
+    rests,
+    says_inside,  // as the owner, as the next one
+    looks,
+    takes,  // `state`, and so on
+    reads_owner,
+    disowns,
+    fences,
+    waits,
+    in_section,
+  };
+  Step step = rests;
+  bool as_owner = false;
+  std::uint8_t times = 0;  // that it was in its section
+  std::uint8_t buffered = 0;
+  std::array<Store, buffer_size> buffer{};  // the oldest first
+};
+
+struct State {
+  std::array<std::uint8_t, word_count> memory{0, 0, 1};
+  std::array<Thread, 1 + other_count> threads;  // the owner first
+
+  [[nodiscard]] std::uint64_t key() const {
+    std::uint64_t key = 0;
+    const auto add = [&key](unsigned value, unsigned bits) { key = key << bits | value; };
+    for (const std::uint8_t value : memory) add(value, 1);
+    for (const Thread& thread : threads) {
+      add(thread.step, 4);
+      add(thread.as_owner, 1);
+      add(thread.times, 2);
+      add(thread.buffered, 2);
+      for (std::size_t i = 0; i < buffer_size; ++i) {
+        const bool holds = i < thread.buffered;
+        add(holds ? thread.buffer[i].word : 0, 2);
+        add(holds ? thread.buffer[i].value : 0, 1);
+      }
+    }
+    return key;
+  }
+};
+
+struct Findings {
+  std::size_t states = 0;
+  bool two_inside = false;
+  bool owner_was_waited_for = false;
+  bool owner_was_turned_away = false;
+  bool over = false;
+};
+
+class Exploration {
+ public:
+  explicit Exploration(const Rules& rules) : rules_(rules) {}
+
+  Findings run() {
+    reach(State{});
+    while (!open_.empty()) {
+      const State now = open_.back();
+      open_.pop_back();
+      examine(now);
+      for (std::size_t i = 0; i < now.threads.size(); ++i) {
+        drain(now, i);
+        step(now, i);
+      }
+    }
+    findings_.states = seen_.size();
+    return findings_;
+  }
+
+ private:
+  static constexpr std::uint8_t times_each = 2;
+
+  void reach(const State& next) {
+    if (seen_.insert(next.key()).second) open_.push_back(next);
+  }
+
+  void examine(const State& now) {
+    std::size_t holders = 0;
+    bool all_over = true;
+    for (const Thread& thread : now.threads) {
+      holders += thread.step == Thread::in_section ? 1 : 0;
+      all_over = all_over && thread.times == times_each;
+    }
+    findings_.two_inside = findings_.two_inside || holders > 1;
+    findings_.over = findings_.over || all_over;
+  }
+
+  // What this thread reads: its own latest store that has not left, or memory.
+  static std::uint8_t load(const State& now, std::size_t thread, Word word) {
+    const Thread& own = now.threads[thread];
+    for (std::size_t i = own.buffered; i-- > 0;)
+      if (own.buffer[i].word == word) return own.buffer[i].value;
+    return now.memory[word];
+  }
+
+  // The next state with this store in the thread's buffer. False: there is no room, it has to wait.
+  static bool store(State& next, std::size_t thread, Word word, std::uint8_t value) {
+    Thread& own = next.threads[thread];
+    if (own.buffered == buffer_size) return false;
+    own.buffer[own.buffered++] = {word, value};
+    return true;
+  }
+
+  // The oldest store leaves.
+  void drain(const State& now, std::size_t thread) {
+    if (now.threads[thread].buffered == 0) return;
+    State next = now;
+    drain_one(next, thread);
+    reach(next);
+  }
+  static void drain_one(State& next, std::size_t thread) {
+    Thread& own = next.threads[thread];
+    next.memory[own.buffer[0].word] = own.buffer[0].value;
+    for (std::size_t i = 1; i < own.buffered; ++i) own.buffer[i - 1] = own.buffer[i];
+    --own.buffered;
+  }
+  static void drain_all(State& next, std::size_t thread) {
+    while (next.threads[thread].buffered != 0) drain_one(next, thread);
+  }
+
+  void step(const State& now, std::size_t thread) {
+    State next = now;
+    Thread& own = next.threads[thread];
+    switch (own.step) {
+      case Thread::rests:
+        if (own.times == times_each) return;
+        own.as_owner = thread == 0 && load(now, thread, owner) != 0;
+        own.step = own.as_owner ? Thread::says_inside : Thread::takes;
+        break;
+      case Thread::says_inside:
+        if (!store(next, thread, inside, 1)) return;
+        own.step = rules_.looks_again ? Thread::looks : Thread::in_section;
+        break;
+      case Thread::looks:
+        if (load(now, thread, owner) != 0) {
+          own.step = Thread::in_section;
+          break;
+        }
+        findings_.owner_was_turned_away = true;
+        if (!store(next, thread, inside, 0)) return;
+        own.as_owner = false;
+        own.step = Thread::takes;
+        break;
+      case Thread::takes:  // a locked instruction
+        drain_all(next, thread);
+        if (next.memory[state] != 0) return;
+        next.memory[state] = 1;
+        own.step = Thread::reads_owner;
+        break;
+      case Thread::reads_owner:
+        own.step = load(now, thread, owner) != 0 ? Thread::disowns : Thread::in_section;
+        break;
+      case Thread::disowns:
+        if (!store(next, thread, owner, 0)) return;
+        own.step = rules_.has_barrier ? Thread::fences : Thread::waits;
+        break;
+      case Thread::fences:  // on every core
+        for (std::size_t i = 0; i < next.threads.size(); ++i) drain_all(next, i);
+        own.step = Thread::waits;
+        break;
+      case Thread::waits:
+        if (rules_.waits_for_inside && load(now, thread, inside) != 0) {
+          findings_.owner_was_waited_for = true;
+          return;
+        }
+        own.step = Thread::in_section;
+        break;
+      case Thread::in_section:
+        if (!store(next, thread, own.as_owner ? inside : state, 0)) return;
+        ++own.times;
+        own.step = Thread::rests;
+        break;
+    }
+    reach(next);
+  }
+
+  const Rules rules_;
+  std::unordered_set<std::uint64_t> seen_;
+  std::vector<State> open_;
+  Findings findings_;
+};
+
+TEST(EngineLockModel, NoTwoThreadsHoldIt) {
+  const Findings findings = Exploration({}).run();
+  EXPECT_FALSE(findings.two_inside);
+  EXPECT_TRUE(findings.over);
+  EXPECT_TRUE(findings.owner_was_waited_for) << "the model has to come to where it matters";
+  EXPECT_TRUE(findings.owner_was_turned_away);
+}
+
+TEST(EngineLockModel, NeedsTheBarrierOfWhoTakesItFromItsOwner) {
+  EXPECT_TRUE(Exploration({.has_barrier = false}).run().two_inside);
+}
+
+TEST(EngineLockModel, NeedsTheWaitForTheOwner) {
+  EXPECT_TRUE(Exploration({.waits_for_inside = false}).run().two_inside);
+}
+
+TEST(EngineLockModel, NeedsTheOwnersSecondLook) {
+  EXPECT_TRUE(Exploration({.looks_again = false}).run().two_inside);
+}
+
+}  // namespace
+}  // namespace parley::transport
