@@ -48,7 +48,7 @@ class Counter final : public transport::PacketSink {
 
 // Packets have to come from somewhere; this one only lends its name.
 class Source final : public transport::Endpoint {
-  base::Status try_send(const transport::PacketHeader&, base::ConstMemoryRef, transport::Completion*,
+  base::Status try_send(const transport::PacketHeader&, const base::ConstMemoryRef&, transport::Completion*,
                         Urgency) noexcept override {
     return base::Code::closed;
   }

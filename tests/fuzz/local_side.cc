@@ -21,7 +21,7 @@ constexpr std::size_t buffer_sizes[] = {0, 1, 100, 4'096, 9'000, 70'000, 200'000
 
 }  // namespace
 
-Status ForgedLink::try_send(const transport::PacketHeader& header, base::ConstMemoryRef payload,
+Status ForgedLink::try_send(const transport::PacketHeader& header, const base::ConstMemoryRef& payload,
                             transport::Completion* done, Urgency) noexcept {
   if (closed_) return Code::peer_died;
   if (refuses || reading_ != nullptr) return Code::again;

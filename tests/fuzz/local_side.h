@@ -17,7 +17,7 @@ class ForgedLink final : public transport::Endpoint {
  public:
   explicit ForgedLink(transport::FrameReceiver& receiver) : receiver_(receiver) {}
 
-  base::Status try_send(const transport::PacketHeader& header, base::ConstMemoryRef payload,
+  base::Status try_send(const transport::PacketHeader& header, const base::ConstMemoryRef& payload,
                         transport::Completion* done, Urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 1024; }
   [[nodiscard]] bool drained() const noexcept override { return reading_ == nullptr; }

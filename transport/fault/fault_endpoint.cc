@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t whole_bytes = 4096;
 }  // namespace
 
-Status FaultEndpoint::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
-                               Urgency urgency) noexcept {
+Status FaultEndpoint::try_send(const PacketHeader& header, const base::ConstMemoryRef& payload,
+                               Completion* done, Urgency urgency) noexcept {
   if (broken_off_ || inner_ == nullptr) return reason_;
   if (dice_.now() >= refuses_until_ && dice_.happens(dice_.plan().refuse_permille))
     refuses_until_ = dice_.now() + dice_.up_to(dice_.plan().refuse_most);

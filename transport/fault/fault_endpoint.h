@@ -26,7 +26,7 @@ class FaultEndpoint final : public Endpoint {
 
   FaultEndpoint(Endpoint& inner, FaultDice& dice) noexcept : inner_(&inner), dice_(dice) {}
 
-  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+  base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return copy_limit_bytes_; }
   [[nodiscard]] bool drained() const noexcept override { return inner_ == nullptr || inner_->drained(); }

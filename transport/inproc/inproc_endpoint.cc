@@ -25,8 +25,8 @@ InprocEndpoint::~InprocEndpoint() {
   if (state_ == State::open) shut();
 }
 
-Status InprocEndpoint::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
-                                Urgency) noexcept {
+Status InprocEndpoint::try_send(const PacketHeader& header, const base::ConstMemoryRef& payload,
+                                Completion* done, Urgency) noexcept {
   if (state_ != State::open) return reason_;
   const bool completes_later = payload.bytes > limits_.copy_limit_bytes;
   InprocLane::Push answer = InprocLane::Push::closed;

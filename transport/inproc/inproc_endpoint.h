@@ -25,7 +25,7 @@ class InprocEndpoint final : public Endpoint {
   // Without close(): the peer sees our death, completions do not run.
   ~InprocEndpoint() override;
 
-  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+  base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return limits_.copy_limit_bytes; }
   // What lies in the lane reaches the peer even if this end closes; a payload taken `in_progress` counts

@@ -47,7 +47,7 @@ InprocLane::Push InprocLane::reserve(std::size_t bytes, std::unique_ptr<InprocPa
   return Push::taken;
 }
 
-InprocLane::Push InprocLane::push(const PacketHeader& header, base::ConstMemoryRef payload,
+InprocLane::Push InprocLane::push(const PacketHeader& header, const base::ConstMemoryRef& payload,
                                   Completion* done) {
   std::unique_ptr<InprocPacket> packet;
   if (const Push answer = reserve(payload.bytes, packet); answer != Push::taken) return answer;

@@ -53,7 +53,7 @@ class InprocLane {
 
   // Writer. `done` is null for a payload that is not completed later. Throws std::bad_alloc, then nothing was
   // taken.
-  Push push(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done);
+  Push push(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done);
   // The next completion whose packet was consumed, or nullptr.
   Completion* take_finished() noexcept;
   // The next completion whose packet was not consumed, or nullptr. For the end of a link.

@@ -34,8 +34,8 @@ class Endpoint {
   //   peer scope   the link is dead, nothing taken; on_closed() follows or has run
   // REQUIRES: payload.bytes == header.payload_bytes <= max_payload_bytes; done != nullptr if there is a
   // payload beyond copy_limit_bytes(). Cost: no lock, no heap allocation, at most one system call.
-  virtual base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
-                                Urgency urgency) noexcept = 0;
+  virtual base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload,
+                                Completion* done, Urgency urgency) noexcept = 0;
 
   // Payloads up to this many bytes never answer `in_progress`.
   [[nodiscard]] virtual std::size_t copy_limit_bytes() const noexcept = 0;

@@ -201,7 +201,7 @@ class Messenger final : public PacketSink {
 
  private:
   // outbound.cc
-  bool transmit(Peer& peer, PacketHeader header, const std::byte* payload, Completion* done,
+  bool transmit(Peer& peer, PacketHeader& header, const std::byte* payload, Completion* done,
                 Endpoint::Urgency urgency, base::Status& outcome) noexcept;
   void set_blocked(Peer& peer, bool blocked) noexcept;
   void drive(Peer& peer) noexcept;

@@ -76,7 +76,9 @@ bool Messenger::wants_eager(const Peer& peer, std::size_t bytes) const noexcept 
 // Hands one packet to the link, with the credit we owe. True: taken, at once or `in_progress`. False: what is
 // to be sent waits for on_writable(), or for on_closed(): a link that has failed tells why only after all
 // that it brought, which may name a deeper cause.
-bool Messenger::transmit(Peer& peer, PacketHeader header, const std::byte* payload, Completion* done,
+// The header is handed on and not copied: a load that is wider than the stores that have just made it waits
+// until they have left this core's store buffer, behind those into the peer's cache.
+bool Messenger::transmit(Peer& peer, PacketHeader& header, const std::byte* payload, Completion* done,
                          Urgency urgency, Status& outcome) noexcept {
   header.credits = static_cast<std::uint16_t>(peer.owed_units);
   outcome = peer.endpoint->try_send(header, {payload, header.payload_bytes}, done, urgency);
@@ -109,7 +111,7 @@ void Messenger::drive(Peer& peer) noexcept {
   }
   // Behind the answers in the outbox: the peer takes what has no answer yet for lost.
   while (!peer.departed_contexts.empty()) {
-    const PacketHeader header{.kind = PacketKind::departed, .context = peer.departed_contexts.back()};
+    PacketHeader header{.kind = PacketKind::departed, .context = peer.departed_contexts.back()};
     Status outcome;
     if (!transmit(peer, header, nullptr, nullptr, Urgency::now, outcome)) return;
     peer.departed_contexts.pop_back();

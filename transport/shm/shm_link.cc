@@ -67,7 +67,7 @@ void ShmLink::ring_now() noexcept {
 
 // A packet is never held back, for it costs no system call: who polls sees it at once. What may wait is the
 // look whether the peer sleeps, for the fence before it waits until the peer's core has given the cell away.
-Status ShmLink::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                          Urgency urgency) noexcept {
   if (ended()) return ended_;
   if (done_ != nullptr) return wait_for_room();

@@ -43,7 +43,7 @@ class ShmLink final : public Endpoint,
           const shm::Arena* arena = nullptr);
   ~ShmLink() override;
 
-  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+  base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override {
     return std::min<std::size_t>(smallest_piece, writer_.largest_chunk(shm::Area::own));

@@ -22,7 +22,7 @@ void FrameSender::stage(const void* data, std::size_t bytes) noexcept {
   tail_ += bytes;
 }
 
-Status FrameSender::post(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+Status FrameSender::post(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                          bool at_once) noexcept {
   if (large_left() != 0) return Code::again;
   if (payload.bytes <= copy_limit_bytes) {

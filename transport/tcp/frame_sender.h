@@ -25,7 +25,7 @@ class FrameSender {
   explicit FrameSender(socket::Connection& connection);
 
   // As Endpoint::try_send; never calls a completion. A failed socket call is the result here and ever after.
-  base::Status post(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+  base::Status post(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                     bool at_once) noexcept;
 
   // Writes as much as the socket takes. `in_progress`: something is left.

@@ -68,7 +68,7 @@ void TcpLink::note_broken(Status status) noexcept {
   note_unsent();
 }
 
-Status TcpLink::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+Status TcpLink::try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                          Urgency urgency) noexcept {
   if (ended()) return ended_;
   if (broken()) return Code::again;

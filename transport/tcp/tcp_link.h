@@ -26,7 +26,7 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   TcpLink(socket::Connection connection, PacketSink& sink, UnsentList& unsent);
   ~TcpLink() override;
 
-  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+  base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override {
     return FrameSender::copy_limit_bytes;

@@ -12,7 +12,7 @@ namespace parley::transport {
 // A link whose other end is the test.
 class ForgedLink final : public Endpoint {
  public:
-  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef, Completion*,
+  base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef&, Completion*,
                         Urgency urgency) noexcept override {
     if (refuses) return base::Code::again;
     sent.push_back(header);

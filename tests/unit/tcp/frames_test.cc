@@ -34,7 +34,8 @@ struct Pair {
 
 // An endpoint that only has an identity.
 struct NoEndpoint final : Endpoint {
-  base::Status try_send(const PacketHeader&, base::ConstMemoryRef, Completion*, Urgency) noexcept override {
+  base::Status try_send(const PacketHeader&, const base::ConstMemoryRef&, Completion*,
+                        Urgency) noexcept override {
     return Code::closed;
   }
   std::size_t copy_limit_bytes() const noexcept override { return 0; }

@@ -41,8 +41,8 @@ MovedEndpoint::MovedEndpoint(Endpoint& inner, PacketSink& sink, const Lend& lend
   };
 }
 
-Status MovedEndpoint::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
-                               Urgency urgency) noexcept {
+Status MovedEndpoint::try_send(const PacketHeader& header, const base::ConstMemoryRef& payload,
+                               Completion* done, Urgency urgency) noexcept {
   if (ended_) return Code::closed;
   if (leaving_) {
     refused_ = true;

@@ -25,7 +25,7 @@ class MovedEndpoint final : public Endpoint {
  public:
   MovedEndpoint(Endpoint& inner, PacketSink& sink, const Lend& lend);
 
-  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+  base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return inner_.copy_limit_bytes(); }
   [[nodiscard]] bool drained() const noexcept override { return !leaving_ && inner_.drained(); }

@@ -19,8 +19,8 @@ std::uint64_t number_of(base::Deadline deadline) {
 
 }  // namespace
 
-Status RemoteEndpoint::try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
-                                Urgency urgency) noexcept {
+Status RemoteEndpoint::try_send(const PacketHeader& header, const base::ConstMemoryRef& payload,
+                                Completion* done, Urgency urgency) noexcept {
   std::uint64_t completion = 0;
   if (done != nullptr) {
     completions_.push_back(done);

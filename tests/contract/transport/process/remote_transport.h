@@ -21,7 +21,7 @@ class RemoteEndpoint final : public Endpoint {
   RemoteEndpoint(Child& child, Completions& completions, std::uint64_t number, std::size_t copy_limit_bytes)
       : child_(child), completions_(completions), number_(number), copy_limit_bytes_(copy_limit_bytes) {}
 
-  base::Status try_send(const PacketHeader& header, base::ConstMemoryRef payload, Completion* done,
+  base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                         Urgency urgency) noexcept override;
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return copy_limit_bytes_; }
   [[nodiscard]] bool drained() const noexcept override {
