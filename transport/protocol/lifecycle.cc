@@ -18,7 +18,7 @@ constexpr auto abort_grace = std::chrono::milliseconds(40);
 
 Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
   if (abort_record(spec.pattern.context) != nullptr) return {note_end(Code::aborted, nullptr)};
-  Request* request = new_receive(spec);
+  Request* request = new_request(spec);
   if (request == nullptr) return {Code::exhausted};
   if (spec.pattern.source != any_source) request->peer = peers_[spec.pattern.source].get();
   if (Arrival* arrival = matcher_.post(*request); arrival != nullptr)
@@ -54,7 +54,7 @@ Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
 }
 
 Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept {
-  Request* request = new_receive(spec);
+  Request* request = new_request(spec);
   if (request == nullptr) return {Code::exhausted};
   message.held = false;
   Status obstacle;
@@ -72,20 +72,6 @@ Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noe
   return {Code::in_progress, request};
 }
 
-Request* Messenger::new_request(RequestKind kind) noexcept {
-  try {
-    Request* request = requests_.create();
-    request->kind = kind;
-    request->owner = this;
-    live_.push_back(*request);
-    ++live_count_;
-    if (kind == RequestKind::send) ++live_send_count_;
-    return request;
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
 Request* Messenger::begin_composite(const CompositeSpec& spec) noexcept {
   Request* request = new_request(RequestKind::composite);
   if (request == nullptr) return nullptr;
@@ -94,19 +80,6 @@ Request* Messenger::begin_composite(const CompositeSpec& spec) noexcept {
   request->envelope.source = options_.self;
   request->user = spec.user;
   request->on_interrupt = spec.on_interrupt;
-  request->timeout = spec.timeout;
-  request->gives_up = spec.gives_up;
-  return request;
-}
-
-Request* Messenger::new_receive(const ReceiveSpec& spec) noexcept {
-  Request* request = new_request(RequestKind::receive);
-  if (request == nullptr) return nullptr;
-  request->state = RequestState::posted;
-  request->pattern = spec.pattern;
-  request->type_code = spec.type_code;
-  request->data = spec.data;
-  request->capacity_bytes = spec.capacity_bytes;
   request->timeout = spec.timeout;
   request->gives_up = spec.gives_up;
   return request;
@@ -234,7 +207,8 @@ std::chrono::steady_clock::time_point Messenger::tick(std::chrono::steady_clock:
       expire(*request);
     else if (!request->ending.failed() && left < next_expiry - now)
       next_expiry = now + left;
-    if (request->kind == RequestKind::composite && elapsed >= std::chrono::seconds(request->seconds + 1)) {
+    if (request->kind == RequestKind::composite && !request->ending.failed() &&
+        elapsed >= std::chrono::seconds(request->seconds + 1)) {
       ++request->seconds;
       request->on_interrupt(*request);
     }

@@ -315,8 +315,8 @@ class Messenger final : public PacketSink {
 
   // lifecycle.cc
   static bool note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept;
-  Request* new_request(RequestKind kind) noexcept;
-  Request* new_receive(const ReceiveSpec& spec) noexcept;
+  template <typename What>
+  Request* new_request(const What& what) noexcept;
   void wait_without_link(Request& request) noexcept;
   void complete(Request& request, base::Status status) noexcept;
   base::Status note_end(base::Status status, const Peer* peer) noexcept;
@@ -380,4 +380,4 @@ class Messenger final : public PacketSink {
 
 }  // namespace parley::transport
 
-#include "transport/protocol/request_end.h"
+#include "transport/protocol/request_life.h"

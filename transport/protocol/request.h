@@ -15,6 +15,7 @@ namespace parley::transport {
 
 class Mover;
 struct Peer;
+struct ReceiveSpec;
 struct Route;
 struct OutboxTag;
 struct StreamTag;
@@ -52,7 +53,8 @@ struct alignas(64) Request : PostedReceive,
                              Completion {
   // Not the compiler's: that would fill the whole object with zeros first, by an instruction that takes
   // longer than a receive.
-  Request() noexcept {}
+  explicit Request(RequestKind kind_of_it) noexcept : kind(kind_of_it) {}
+  explicit Request(const ReceiveSpec& spec) noexcept;  // specs.h
 
   RequestKind kind = RequestKind::send;
   RequestState state = RequestState::queued;

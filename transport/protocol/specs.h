@@ -56,8 +56,8 @@ struct CompositeSpec {
   std::uint32_t context = 0;
   void* user = nullptr;
   // Its deadline has passed, its context was aborted, a process that is of the context was lost, or one more
-  // second has passed since it began (Request::seconds). Called while requests are gone through: it may only
-  // take a note. The operation ends by end_composite().
+  // second has passed while it was well (Request::seconds). Called while requests are gone through: it may
+  // only take a note. The operation ends by end_composite().
   void (*on_interrupt)(Request&) noexcept = nullptr;
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see Request
@@ -71,6 +71,17 @@ struct ReceiveSpec {
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see Request
 };
+
+// Each field once: the stores of a receive are most of what posting it costs.
+inline Request::Request(const ReceiveSpec& spec) noexcept
+    : PostedReceive{{}, spec.pattern, 0},
+      kind(RequestKind::receive),
+      state(RequestState::posted),
+      gives_up(spec.gives_up),
+      type_code(spec.type_code),
+      data(spec.data),
+      capacity_bytes(spec.capacity_bytes),
+      timeout(spec.timeout) {}
 
 // What a send or receive call came to. No request: it is complete (a send's only way to be so) or failed.
 struct Posted {

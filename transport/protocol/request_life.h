@@ -1,11 +1,27 @@
 #pragma once
 
 #include <chrono>
+#include <new>
 
 #include "transport/protocol/messenger.h"
 
-// How most requests end, for the hot path: included by messenger.h.
+// How requests begin and most of them end, for the hot path: included by messenger.h.
 namespace parley::transport {
+
+// As Request's constructors say. nullptr: there is no memory.
+template <typename What>
+[[gnu::always_inline]] inline Request* Messenger::new_request(const What& what) noexcept {
+  try {
+    Request* request = requests_.create(what);
+    request->owner = this;
+    live_.push_back(*request);
+    ++live_count_;
+    if (request->kind == RequestKind::send) ++live_send_count_;
+    return request;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 
 // The end of a request that has no number, and of which no mover knows: of most of them.
 inline void Messenger::finish(Request& request, base::Status status) noexcept {
