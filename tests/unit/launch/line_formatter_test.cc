@@ -46,13 +46,15 @@ TEST(LineFormatter, AddsNothingWithoutAPrefix) {
 
 TEST(LineFormatter, CutsALineThatIsTooLongIntoLines) {
   constexpr std::size_t limit = LineFormatter::longest_line_bytes;
-  const std::string out = format("[1] ", {std::string(2 * limit + 3, 'x') + "\nshort\n"});
+  std::string in(2 * limit + 3, 'x');
+  in += "\nshort\n";
   const std::string piece = "[1] " + std::string(limit, 'x') + "\n";
-  EXPECT_EQ(out, piece + piece + "[1] xxx\n[1] short\n");
+  EXPECT_EQ(format("[1] ", {in}), piece + piece + "[1] xxx\n[1] short\n");
 }
 
 TEST(LineFormatter, ALineOfExactlyTheLimitWithItsNewlineIsWhole) {
-  const std::string line = std::string(LineFormatter::longest_line_bytes - 1, 'y') + "\n";
+  std::string line(LineFormatter::longest_line_bytes - 1, 'y');
+  line += '\n';
   EXPECT_EQ(format("> ", {line, "z\n"}), "> " + line + "> z\n");
 }
 
