@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "api/collective/signature.h"
 #include "api/collective_failure.h"
-#include "api/collective_tags.h"
 #include "api/wireup/last_word.h"
 #include "transport/base/log.h"
 
@@ -31,35 +31,34 @@ std::string tag_text(std::int64_t tag) {
   return tag < 0 ? "any tag" : concat("tag ", tag);
 }
 
-bool is_barrier(const FailedOperation& operation) {
-  return std::string_view(operation.name) == "barrier";
-}
-
 // "recv(tag 7, 4096 B) from rank 2 (host, pid 12)".
 std::string operation_text(const wireup::World& world, const FailedOperation& operation) {
   if (is_collective(operation)) return operation.name;
-  if (is_barrier(operation)) return concat("barrier with ", world.name_of(operation.peer));
   std::string text = concat(operation.name, "(", tag_text(operation.tag), ", ", operation.bytes, " B)");
   const bool outgoing = std::string_view(operation.name) == "send";
   text += outgoing ? " to " : " from ";
   return text + (operation.peer < 0 ? std::string("any source") : world.name_of(operation.peer));
 }
 
-// "rank 0 send(tag 0) → 1".
-std::string half_of_deadlock(int rank, std::uint32_t context, bool is_send, std::int64_t tag, int peer) {
+// "rank 0 send(tag 0) → 1". `collective`: if it is one.
+std::string half_of_deadlock(int rank, std::uint32_t context, bool is_send, std::int64_t tag, int peer,
+                             std::string_view collective) {
   const char* arrow = is_send ? " → " : " ← ";
-  if (wireup::is_object_collective_context(context))
-    return concat("rank ", rank, is_barrier_tag(tag) ? " barrier" : " object collective", arrow, peer);
+  if (wireup::is_collective_context(context)) return concat("rank ", rank, ' ', collective, arrow, peer);
+  if (wireup::is_monitored_barrier_context(context))
+    return concat("rank ", rank, " monitored_barrier", arrow, peer);
   return concat("rank ", rank, is_send ? " send(" : " recv(", tag_text(tag), ")", arrow, peer);
 }
 
 std::string deadlock_text(const FailedOperation& operation, Messenger& messenger) {
   const auto self = static_cast<int>(messenger.options().self);
-  const auto& told = messenger.peer(static_cast<std::uint32_t>(operation.peer)).told_us;
-  const bool is_send = std::string_view(operation.name) == "send";
-  std::string own = half_of_deadlock(self, operation.context, is_send, operation.tag, operation.peer);
-  std::string other =
-      half_of_deadlock(operation.peer, told.envelope.context, told.is_send, told.envelope.tag, self);
+  const auto& peer = messenger.peer(static_cast<std::uint32_t>(operation.peer));
+  const auto& told = peer.told_us;
+  const bool is_send = (peer.stall.id & transport::stall_of_send) != 0;
+  std::string own =
+      half_of_deadlock(self, operation.context, is_send, operation.tag, operation.peer, operation.name);
+  std::string other = half_of_deadlock(operation.peer, told.envelope.context, told.is_send, told.envelope.tag,
+                                       self, collective::describe_other(told.envelope.note, {}));
   if (operation.peer < self) std::swap(own, other);
   return concat("deadlock: ", own, ", ", other);
 }
@@ -109,6 +108,7 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
   facts.culprit = operation.peer;
   if (is_collective(operation)) {
     explain_collective(facts, messenger);
+    if (status.code() == Code::deadlocked) facts.extra = deadlock_text(operation, messenger);
     return facts;
   }
   if (operation.peer >= 0)
@@ -117,9 +117,7 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
            status.scope() == base::Scope::peer && casualty)
     facts.culprit = static_cast<int>(casualty->culprit);
   switch (status.code()) {
-    case Code::timed_out:
-      if (!is_barrier(operation)) facts.extra = near_misses(operation, messenger);
-      break;
+    case Code::timed_out: facts.extra = near_misses(operation, messenger); break;
     case Code::deadlocked: facts.extra = deadlock_text(operation, messenger); break;
     case Code::gone:
     case Code::unreachable:
@@ -141,6 +139,9 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
 FailureFacts facts_of(const FailedOperation& operation, const Request& request, Messenger& messenger) {
   FailedOperation known = operation;
   if (request.peer != nullptr) known.peer = static_cast<int>(request.peer->number);
+  // With whom a collective has a deadlock, its run tells so (api/collective/failing.cc).
+  if (is_collective(operation) && request.status.code() == Code::deadlocked)
+    known.peer = static_cast<int>(request.envelope.source);
   FailureFacts facts = facts_of(known, request.status, messenger);
   facts.message_bytes = request.message_bytes;
   facts.type_code = request.type_code;

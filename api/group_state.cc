@@ -33,7 +33,7 @@ std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::v
 // What errors call them.
 void name_contexts(wireup::World& world, const wireup::GroupContexts& contexts, const std::string& group) {
   world.group_books.name(contexts.object_lists, "the object lists of " + group);
-  world.group_books.name(contexts.object_collectives, "the object collectives of " + group);
+  world.group_books.name(contexts.monitored_barriers, "the monitored barriers of " + group);
   world.group_books.name(contexts.collectives, "the collectives of " + group);
 }
 

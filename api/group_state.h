@@ -83,8 +83,8 @@ struct GroupState {
   std::shared_ptr<const OpenContexts> contexts;  // null: the world's, or not a member; goes before the world
   // Of the members; goes before the contexts. Made when it is first needed, under the engine's lock.
   std::unique_ptr<collective::Channel> channel;
-  std::atomic<std::uint64_t> splits{0};              // calls of split() so far
-  std::atomic<std::uint64_t> object_collectives{0};  // likewise, of the group operations on objects
+  std::atomic<std::uint64_t> splits{0};             // calls of split() so far
+  std::atomic<std::int64_t> monitored_barriers{0};  // likewise, of monitored_barrier()
 };
 
 struct GroupAccess {

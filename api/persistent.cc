@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "api/checks.h"
+#include "api/post_together.h"
 #include "api/prepared.h"
+#include "api/work_access.h"
 
 namespace parley {
 
@@ -30,9 +32,15 @@ struct detail::PersistentAccess {
                        ": this request is active; wait for it before it is started again");
     return *request.prepared_;
   }
-  static std::pair<const Prepared*, Work*> at(PersistentRequest& request) {
-    return {request.prepared_.get(), &request.work_};
-  }
+
+  struct Start {
+    const Prepared& prepared;
+    Work& work;
+    [[nodiscard]] bool is_send() const noexcept { return prepared.is_send(); }
+    base::Status post(transport::Engine::Visit& visit) const { return prepared.post(work, visit); }
+    void leave(base::Status status) const { WorkAccess::set_error(work, prepared.failure(status)); }
+  };
+  static Start start_of(PersistentRequest& request) { return {*request.prepared_, request.work_}; }
 };
 
 using detail::PersistentAccess;
@@ -74,7 +82,7 @@ void start_all(std::span<PersistentRequest> requests) {
       throw UsageError("start_all: the requests are of different worlds");
   for (PersistentRequest& request : requests) request.work() = Work();
   detail::post_together(*world->engine, requests.size(),
-                        [&](std::size_t i) { return PersistentAccess::at(requests[i]); });
+                        [&](std::size_t i) { return PersistentAccess::start_of(requests[i]); });
 }
 
 void wait_all(std::span<PersistentRequest> requests) {

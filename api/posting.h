@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/checks.h"
 #include "api/failure.h"
 #include "api/group_state.h"
 #include "api/operation.h"
@@ -19,6 +20,15 @@ namespace parley::detail {
 
 // From checked arguments to the engine. All of them throw UsageError for misuse.
 
+// What the next two check first.
+inline void check_send(const GroupState& group, const Tensor& tensor, int destination, std::int64_t tag) {
+  check_destination(group, destination, tag);
+  check_tensor(tensor, "send", false);
+}
+inline void check_receive(const GroupState& group, const Tensor& tensor, int source, std::int64_t tag) {
+  check_source(group, source, tag, "recv");
+  check_tensor(tensor, "recv", true);
+}
 transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
                               const SendOptions& options);
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
@@ -33,6 +43,12 @@ inline void begin_work(Work& work, const std::shared_ptr<GroupState>& group, con
                                         is_world ? nullptr : group.get(), is_world ? nullptr : group));
   visit.keep(group->world);
 }
+// Posts what a spec says. Makes `work`, which is empty, its handle. A failed status: it
+// failed at once, and the Work stays empty.
+base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
+                       int destination, const transport::SendSpec& spec, transport::Engine::Visit& visit);
+base::Status post_receive(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
+                          int source, const transport::ReceiveSpec& spec, transport::Engine::Visit& visit);
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);
 
 // Whether a caller that gave this timeout means to go on when it passes (Request::gives_up).

@@ -37,8 +37,7 @@ FailedOperation describe_receive(const GroupState& group, const Tensor& tensor, 
 
 transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
                               const SendOptions& options) {
-  check_destination(group, destination, options.tag);
-  check_tensor(tensor, "send", false);
+  check_send(group, tensor, destination, options.tag);
   transport::SendSpec spec;
   spec.destination = static_cast<std::uint32_t>(group.process_of(destination));
   spec.context = group.context;
@@ -54,8 +53,7 @@ transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int
 
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
                                     const RecvOptions& options) {
-  check_source(group, source, options.tag, "recv");
-  check_tensor(tensor, "recv", true);
+  check_receive(group, tensor, source, options.tag);
   transport::ReceiveSpec spec;
   spec.pattern = pattern_of(group, source, options.tag);
   spec.type_code = static_cast<std::uint8_t>(tensor.dtype());
@@ -64,6 +62,28 @@ transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tenso
   spec.timeout = options.timeout.value_or(group.world->timeout);
   spec.gives_up = detail::gives_up(options.timeout);
   return spec;
+}
+
+base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
+                       int destination, const transport::SendSpec& spec, transport::Engine::Visit& visit) {
+  const Posted posted = visit.send(spec, true);
+  if (posted.request != nullptr)
+    begin_work(work, group, tensor, *posted.request, describe_send(*group, tensor, destination, spec.tag),
+               visit);
+  else if (posted.status.ok())
+    WorkAccess::set_status(work, {destination, spec.tag, spec.bytes});
+  else
+    return posted.status;
+  return {};
+}
+
+base::Status post_receive(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
+                          int source, const transport::ReceiveSpec& spec, transport::Engine::Visit& visit) {
+  const Posted posted = visit.receive(spec, true);
+  if (posted.request == nullptr) return posted.status;
+  begin_work(work, group, tensor, *posted.request, describe_receive(*group, tensor, source, spec.pattern.tag),
+             visit);
+  return {};
 }
 
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag) {

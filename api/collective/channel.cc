@@ -34,7 +34,7 @@ transport::Posted Channel::begin(transport::Messenger& messenger, const Call& ca
     }
     // Behind those that began before it.
     std::rotate(run, run + 1, runs_.end());
-    return runs_.back()->start(messenger, call, plan, history_.begin(call.signature));
+    return runs_.back()->start(messenger, call, plan);
   } catch (const std::bad_alloc&) {
     return {Code::exhausted};
   }

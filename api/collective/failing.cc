@@ -16,6 +16,7 @@ namespace parley::collective {
 using base::Code;
 using base::concat;
 using base::Status;
+using transport::RequestState;
 using Kind = EndReason::Kind;
 
 namespace {
@@ -28,7 +29,7 @@ bool is_of(const Team& team, std::uint32_t process) noexcept {
 }  // namespace
 
 void Run::on_interrupt(transport::Request& request) noexcept {
-  Run& run = *static_cast<Run*>(request.user);
+  Run& run = static_cast<Run&>(*static_cast<Agent*>(request.user));
   run.is_interrupted_ = true;
   run.lane_.engine.wake(run);
 }
@@ -79,6 +80,13 @@ void Run::fail_with(const Failure& failure) noexcept {
     case Code::peer_died:
     case Code::gone: return abort({Kind::died}, failure.peer->culprit);
     case Code::peer_left: return abort({Kind::left}, failure.peer->number);  // perhaps this group only
+    case Code::deadlocked: {
+      request_->ending = failure.status;                 // stronger than the abort
+      request_->envelope.source = failure.peer->number;  // for the error
+      const std::string text =
+          concat(title(), " and what rank ", failure.peer->number, " does meanwhile wait for each other");
+      return abort({Kind::aborted, text}, self);
+    }
     default: {
       const std::string text =
           concat(title(), " failed there with ", failure.peer->title, ": ", failure.status.describe());
@@ -93,6 +101,22 @@ void Run::abort(const EndReason& reason, std::uint32_t by) noexcept {
     PARLEY_LOG(error, "p2p", "out of memory for telling the others that a collective has failed");
 }
 
+// Best one whose peer waits for us in something else.
+transport::Agent::Awaited Run::awaited() const noexcept {
+  Awaited best{nullptr, note_, parts_under_way_};
+  for (const Part& part : parts_) {
+    transport::Request* const request = part.request;
+    const bool is_unmatched = request != nullptr && (request->state == RequestState::posted ||
+                                                     request->state == RequestState::offered);
+    if (!is_unmatched || request->peer == nullptr) continue;
+    const auto& told = request->peer->told_us;
+    const bool waits_for_us = told.valid && told.envelope.context != lane_.context;
+    if (best.request == nullptr || waits_for_us) best.request = request;
+    if (waits_for_us) break;
+  }
+  return best;
+}
+
 // "all_reduce(sum) of 8 f32 (call 3 of the group)".
 std::string Run::title() const {
   return concat(describe(call_.signature), " (call ", sequence_, " of the group)");
@@ -102,7 +126,7 @@ std::string Run::title() const {
 std::string Run::waited_for() const {
   std::string ranks;
   for (const Part& part : parts_) {
-    if (!part.is_under_way) continue;
+    if (part.request == nullptr) continue;
     const std::uint32_t process = lane_.team.processes[plan_->schedule.steps[part.step].peer];
     const std::string number = std::to_string(process);
     if ((", " + ranks + ", ").find(", " + number + ", ") != std::string::npos) continue;

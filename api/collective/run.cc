@@ -27,24 +27,26 @@ Run::~Run() {
     base::IntrusiveList<Agent, transport::AgentTag>::remove(*this);
 }
 
-Posted Run::start(transport::Messenger& messenger, const Call& call, const std::shared_ptr<const Plan>& plan,
-                  std::int64_t sequence) noexcept {
+Posted Run::start(transport::Messenger& messenger, const Call& call,
+                  const std::shared_ptr<const Plan>& plan) noexcept {
   messenger_ = &messenger;
-  sequence_ = sequence;
   try {
     prepare(call, plan);
   } catch (const std::bad_alloc&) {
-    leave({});
+    drop_memory();
     return {Code::exhausted};
   }
-  transport::CompositeSpec spec{.context = lane_.context, .user = this, .on_interrupt = on_interrupt};
+  auto* const agent = static_cast<Agent*>(this);
+  transport::CompositeSpec spec{.context = lane_.context, .user = agent, .on_interrupt = on_interrupt};
   spec.timeout = call.timeout;
   spec.gives_up = call.gives_up;
   request_ = messenger.begin_composite(spec);
   if (request_ == nullptr) {
-    leave({});
+    drop_memory();
     return {Code::exhausted};
   }
+  // Not before it is certain to begin: the other ranks count their calls, too.
+  sequence_ = lane_.history.begin(call.signature);
   state_ = State::running;
   has_told_ = false;
   transport::Request* const request = request_;
@@ -75,7 +77,7 @@ void Run::prepare(const Call& call, const std::shared_ptr<const Plan>& plan) {
   std::size_t most_operands = 0;
   for (std::size_t i = 0; i < steps; ++i) {
     blockers_[i] = schedule.steps[i].blockers;
-    parts_[i] = {this, static_cast<std::uint32_t>(i), false};
+    parts_[i] = {this, static_cast<std::uint32_t>(i), nullptr};
     most_operands = std::max<std::size_t>(most_operands, schedule.steps[i].operand_count);
   }
   operands_.resize(most_operands);
@@ -163,13 +165,17 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
   return count;
 }
 
-// The end. What it kept is free before the request is, for that may begin another one.
-void Run::leave(Status status) noexcept {
+void Run::drop_memory() noexcept {
   scratch_pool_.give(std::exchange(scratch_, {}));
   scratch_pool_.give(std::exchange(staged_input_, {}));
   scratch_pool_.give(std::exchange(staged_output_, {}));
   call_.reduction.reset();
   plan_.reset();
+}
+
+// The end. What it kept is free before the request is, for that may begin another one.
+void Run::leave(Status status) noexcept {
+  drop_memory();
   lane_.history.end(sequence_);
   is_interrupted_ = false;
   state_ = State::idle;

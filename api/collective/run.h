@@ -65,16 +65,17 @@ class Run final : public transport::Agent {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Begins; the request ends with the collective, perhaps at once. `sequence`: the number of this call in the
-  // group. Fails with `exhausted`. REQUIRES: is_idle().
+  // Begins; the request ends with the collective, perhaps at once. Fails with `exhausted`: then this call has
+  // no number in the group. REQUIRES: is_idle().
   transport::Posted start(transport::Messenger& messenger, const Call& call,
-                          const std::shared_ptr<const Plan>& plan, std::int64_t sequence) noexcept;
+                          const std::shared_ptr<const Plan>& plan) noexcept;
 
   [[nodiscard]] bool is_idle() const noexcept { return state_ == State::idle; }
   // REQUIRES: !is_idle().
   [[nodiscard]] transport::Request& request() const noexcept { return *request_; }
 
   void advance() noexcept override;
+  [[nodiscard]] Awaited awaited() const noexcept override;
 
  private:
   enum class State : std::uint8_t {
@@ -86,7 +87,7 @@ class Run final : public transport::Agent {
   struct Part {
     Run* run = nullptr;
     std::uint32_t step = 0;
-    bool is_under_way = false;
+    transport::Request* request = nullptr;  // while it is under way
   };
   // A part of the caller's input or output that lies by itself.
   struct Block {
@@ -115,6 +116,7 @@ class Run final : public transport::Agent {
   bool work_pieces() noexcept;
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
   void leave(base::Status status) noexcept;
+  void drop_memory() noexcept;
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) const noexcept;
 
   // staging.cc: before the first step and after the last
@@ -151,7 +153,7 @@ class Run final : public transport::Agent {
   transport::Request* request_ = nullptr;
   Call call_;
   std::shared_ptr<const Plan> plan_;
-  std::int64_t sequence_ = 0;
+  std::int64_t sequence_ = 0;  // the number of this call in the group
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;
   ScratchPool::Memory staged_input_;

@@ -23,9 +23,11 @@ constexpr Field reduction_field{30, 5};
 constexpr Field dtype_field{35, 5};
 constexpr Field operation_field{40, 4};
 static_assert(operation_field.shift + operation_field.bits == packed_signature_bits);
-static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::kind_count < 32);
+static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::kind_count < 31);
 
+// In place of a reduction.
 constexpr std::uint64_t no_reduction = 31;
+constexpr std::uint64_t of_objects = 30;
 
 // 0: not compared.
 std::uint64_t hash_of(std::optional<std::uint64_t> count) noexcept {
@@ -41,6 +43,16 @@ std::string root_text(schedule::Operation operation, std::uint64_t root) {
   return concat(is_source ? " from rank " : " to rank ", root);
 }
 
+std::string text_of_objects(schedule::Operation operation, std::uint64_t root) {
+  switch (operation) {
+    case schedule::Operation::broadcast: return concat("broadcast_object_list", root_text(operation, root));
+    case schedule::Operation::scatter: return concat("scatter_object_list", root_text(operation, root));
+    case schedule::Operation::gather: return concat("gather_object", root_text(operation, root));
+    case schedule::Operation::all_gather: return "all_gather_object";
+    default: return "something unknown";
+  }
+}
+
 std::string text_of(schedule::Operation operation, std::string_view reduction, std::string_view count,
                     DType dtype, std::string_view root) {
   if (operation == schedule::Operation::barrier) return std::string(schedule::name(operation));
@@ -51,13 +63,17 @@ std::string text_of(schedule::Operation operation, std::string_view reduction, s
 }  // namespace
 
 std::uint64_t Signature::packed() const noexcept {
-  const auto kind = reduction ? static_cast<std::uint64_t>(*reduction) : no_reduction;
+  const auto kind = is_of_objects ? of_objects
+                    : reduction   ? static_cast<std::uint64_t>(*reduction)
+                                  : no_reduction;
   return operation_field.put(static_cast<std::uint64_t>(operation)) |
          dtype_field.put(static_cast<std::uint64_t>(dtype)) | reduction_field.put(kind) |
          root_field.put(static_cast<std::uint64_t>(root)) | count_field.put(hash_of(count));
 }
 
 std::string describe(const Signature& signature) {
+  if (signature.is_of_objects)
+    return text_of_objects(signature.operation, static_cast<std::uint64_t>(signature.root));
   return text_of(
       signature.operation, signature.reduction ? name(*signature.reduction) : "",
       signature.count ? concat(*signature.count, " ") : "", signature.dtype,
@@ -68,6 +84,7 @@ std::string describe_other(std::uint64_t packed, const Signature& own) {
   const auto operation = static_cast<schedule::Operation>(operation_field.get(packed));
   if (static_cast<std::size_t>(operation) >= schedule::operation_count) return "something unknown";
   const std::uint64_t kind = reduction_field.get(packed);
+  if (kind == of_objects) return text_of_objects(operation, root_field.get(packed));
   const std::uint64_t count_bits = count_field.mask();
   const bool differs_in_count_alone = (packed | count_bits) == (own.packed() | count_bits);
   return text_of(operation, kind == no_reduction ? "" : name(static_cast<ReduceOp::Kind>(kind)),

@@ -36,7 +36,7 @@ void Run::begin(std::uint32_t index) noexcept {
   }
   part.user = &parts_[index];
   part.on_done = on_part_done;
-  parts_[index].is_under_way = true;
+  parts_[index].request = &part;
   ++parts_under_way_;
 }
 
@@ -77,7 +77,7 @@ void Run::note_end(std::uint32_t index, const Request& part) noexcept {
 void Run::on_part_done(Request& part) noexcept {
   auto& own = *static_cast<Part*>(part.user);
   Run& run = *own.run;
-  own.is_under_way = false;
+  own.request = nullptr;
   --run.parts_under_way_;
   run.note_end(own.step, part);
   part.released = true;

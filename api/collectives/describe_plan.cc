@@ -17,11 +17,10 @@ std::string ProcessGroup::describe_plan(std::string_view operation, std::size_t 
   constexpr auto name = "describe_plan";
   detail::GroupState& group = detail::require_member(state_, name);
   const auto found = schedule::find_operation(operation);
-  if (!found || *found == schedule::Operation::barrier) {
+  if (!found) {
     std::string known;
     for (const schedule::Operation each : schedule::all_operations())
-      if (each != schedule::Operation::barrier)
-        known += concat(known.empty() ? "" : ", ", schedule::name(each));
+      known += concat(known.empty() ? "" : ", ", schedule::name(each));
     throw UsageError(concat(name, ": \"", operation, "\" is none of ", known));
   }
   detail::check_rank(group, options.root, "describe_plan: root");

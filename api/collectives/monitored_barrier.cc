@@ -1,5 +1,5 @@
-// By messages with rank 0: each rank tells it that it has come, and is told how it went. They are in the
-// context of the object collectives, and have a number of that series as their tag.
+// By messages with rank 0: each rank tells it that it has come, and is told how it went. They have a context
+// of their own, and the number of this call as their tag.
 #include <parley/error.h>
 #include <parley/process_group.h>
 
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "api/checks.h"
-#include "api/collective_tags.h"
 #include "api/operation.h"
 #include "api/posting.h"
 #include "transport/base/log.h"
@@ -35,14 +34,14 @@ struct Letter {
   std::int64_t tag;
 
   [[nodiscard]] FailedOperation description(int rank, std::size_t bytes) const {
-    return {operation_name, group.all_contexts.object_collectives, group.process_of(rank), tag, bytes};
+    return {operation_name, group.all_contexts.monitored_barriers, group.process_of(rank), tag, bytes};
   }
   // `pending`: where what has not ended stays.
   void send(std::deque<PendingOperation>& pending, int rank, std::string_view text,
             std::chrono::nanoseconds timeout) const {
     transport::SendSpec spec;
     spec.destination = static_cast<std::uint32_t>(group.process_of(rank));
-    spec.context = group.all_contexts.object_collectives;
+    spec.context = group.all_contexts.monitored_barriers;
     spec.tag = tag;
     spec.data = reinterpret_cast<const std::byte*>(text.data());
     spec.bytes = text.size();
@@ -52,7 +51,7 @@ struct Letter {
   void receive(std::deque<PendingOperation>& pending, int rank, std::span<std::byte> into,
                std::chrono::nanoseconds timeout, bool gives_up) const {
     transport::ReceiveSpec spec;
-    spec.pattern = {group.all_contexts.object_collectives, static_cast<std::uint32_t>(group.process_of(rank)),
+    spec.pattern = {group.all_contexts.monitored_barriers, static_cast<std::uint32_t>(group.process_of(rank)),
                     tag};
     spec.data = into.data();
     spec.capacity_bytes = into.size();
@@ -79,7 +78,7 @@ std::string text_of(const std::vector<int>& ranks) {
 }
 
 // In ranks of the world, as errors have them.
-std::vector<int> wait_for_others(const Letter& letter, const BarrierOptions& options) {
+std::vector<int> wait_for_others(const Letter& letter, const MonitoredBarrierOptions& options) {
   const GroupState& group = letter.group;
   std::deque<PendingOperation> pending;
   for (int rank = 1; rank < group.size; ++rank)
@@ -113,7 +112,7 @@ ErrorDetails details_of(const GroupState& group, int culprit) {
   return details;
 }
 
-void monitor(const Letter& letter, const BarrierOptions& options) {
+void monitor(const Letter& letter, const MonitoredBarrierOptions& options) {
   std::vector<int> missing;
   try {
     missing = wait_for_others(letter, options);
@@ -151,10 +150,10 @@ void report(const Letter& letter) {
 
 }  // namespace
 
-void ProcessGroup::monitored_barrier(const BarrierOptions& options) {
+void ProcessGroup::monitored_barrier(const MonitoredBarrierOptions& options) {
   GroupState& group = detail::require_member(state_, operation_name);
-  const Letter letter{group,
-                      detail::object_tag(group.object_collectives.fetch_add(1, std::memory_order_relaxed))};
+  // relaxed: it only counts; the calls of one group are in one order.
+  const Letter letter{group, group.monitored_barriers.fetch_add(1, std::memory_order_relaxed)};
   group.rank == 0 ? monitor(letter, options) : report(letter);
 }
 

@@ -36,11 +36,11 @@ inline constexpr std::uint32_t contexts_per_group = 4;
 struct GroupContexts {
   std::uint32_t messages = world_context;  // of tensors
   std::uint32_t object_lists = world_context + 1;
-  std::uint32_t object_collectives = world_context + 2;
-  std::uint32_t collectives = world_context + 3;  // of tensors; with notes, see noted_contexts
+  std::uint32_t monitored_barriers = world_context + 2;
+  std::uint32_t collectives = world_context + 3;  // with notes, see noted_contexts
 
   [[nodiscard]] std::array<std::uint32_t, contexts_per_group> all() const noexcept {
-    return {messages, object_lists, object_collectives, collectives};
+    return {messages, object_lists, monitored_barriers, collectives};
   }
 };
 // For MessengerOptions: the numbers of contexts of collectives are multiples of four.
@@ -50,8 +50,8 @@ constexpr GroupContexts contexts_of_group(std::uint32_t number) noexcept {
   const std::uint32_t first = world_context + contexts_per_group * number;
   return {first, first + 1, first + 2, first + 3};
 }
-constexpr bool is_object_collective_context(std::uint32_t context) noexcept {
-  return context % contexts_per_group == GroupContexts().object_collectives % contexts_per_group;
+constexpr bool is_monitored_barrier_context(std::uint32_t context) noexcept {
+  return context % contexts_per_group == GroupContexts().monitored_barriers % contexts_per_group;
 }
 constexpr bool is_collective_context(std::uint32_t context) noexcept {
   return (context & noted_contexts) == 0;

@@ -51,8 +51,17 @@ struct DeferredTag;
 struct AgentTag;
 
 // Who goes on with something of its own, under the lock, after what it has waited for: see Engine::wake().
+// Who runs a composite request is its `user`, as an Agent*.
 struct Agent : base::ListHook<AgentTag> {
+  // What a composite waits for, for those who look for deadlocks.
+  struct Awaited {
+    Request* request = nullptr;  // one of its parts, met by nothing yet; null: there is none
+    std::uint64_t note = 0;      // with which the message of a receive comes
+    std::size_t functions = 0;   // completion functions of all its parts
+  };
+
   virtual void advance() noexcept = 0;
+  [[nodiscard]] virtual Awaited awaited() const noexcept { return {}; }
 
  protected:
   ~Agent() = default;
@@ -272,7 +281,8 @@ class Engine {
   void run_deferred();
   void run_deferred_unlocked();
   void look_for_deadlock(Watch& watch) noexcept;
-  [[nodiscard]] bool may_be_helped() noexcept;
+  void tell_stall(Watch& watch, const Agent::Awaited& awaited) noexcept;
+  [[nodiscard]] bool may_be_helped(std::size_t own_functions) noexcept;
 
   // Called under the lock when an operation was posted whose caller goes away.
   void activate_background() noexcept {

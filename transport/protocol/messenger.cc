@@ -122,12 +122,14 @@ bool Messenger::is_alone() const noexcept {
   });
 }
 
-void Messenger::tell_stall(Request& request, bool may_be_helped) noexcept {
+void Messenger::tell_stall(Request& request, bool may_be_helped, std::uint64_t note) noexcept {
   Peer& peer = *request.peer;
   const bool is_send = request.kind == RequestKind::send;
   peer.stall = {.kind = PacketKind::stall, .type_code = request.type_code};
   peer.stall.context = is_send ? request.envelope.context : request.pattern.context;
-  peer.stall.tag = is_send ? request.envelope.tag : request.pattern.tag;
+  peer.stall.tag = is_send     ? request.envelope.tag
+                   : note == 0 ? request.pattern.tag
+                               : tag_with_note(request.pattern.tag, note);
   peer.stall.message_bytes = request.capacity_bytes;
   peer.stall.id = is_send ? stall_of_send : stall_of_receive;
   if (may_be_helped) peer.stall.id |= stall_may_be_helped;
@@ -144,10 +146,11 @@ void Messenger::declare_deadlock(Request& request) noexcept {
   cancel(request, Code::deadlocked);
 }
 
-bool Messenger::has_completion_functions() noexcept {
+std::size_t Messenger::completion_functions() noexcept {
+  std::size_t count = 0;
   for (Request* request = live_.front(); request != nullptr; request = live_.next(*request))
-    if (request->on_done != nullptr) return true;
-  return false;
+    if (request->on_done != nullptr) ++count;
+  return count;
 }
 
 std::size_t Messenger::pump() noexcept {

@@ -152,7 +152,8 @@ class Messenger final : public PacketSink {
 
   // Tells the peer of a pending request that we wait for it; that we no longer do is told by itself.
   // `may_be_helped`: another thread of ours, or a completion function, may do what the peer waits for.
-  void tell_stall(Request& request, bool may_be_helped) noexcept;
+  // `note`: with which the message of a receive comes, in a context with notes.
+  void tell_stall(Request& request, bool may_be_helped, std::uint64_t note = 0) noexcept;
   // Ends a request with `deadlocked`, and tells its peer, which waits for us, to do the same.
   void declare_deadlock(Request& request) noexcept;
 
@@ -172,8 +173,8 @@ class Messenger final : public PacketSink {
   // The process whose death was the first to end something of ours that was not acknowledged: the root cause
   // to say goodbye with. Nothing: what has died was not needed here.
   [[nodiscard]] std::optional<std::uint32_t> dead_process() const noexcept;
-  // Whether the end of some operation is told to a function (Request::on_done).
-  [[nodiscard]] bool has_completion_functions() noexcept;
+  // Operations whose end is told to a function (Request::on_done).
+  [[nodiscard]] std::size_t completion_functions() noexcept;
   // Unmatched messages of a context, oldest first, for error texts.
   void visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit);
   // One that `is_wanted`, among the oldest few unmatched messages of all contexts, so that the look costs

@@ -24,6 +24,10 @@ struct CollectiveOptions {
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
 };
 
+struct MonitoredBarrierOptions {
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
+};
+
 // What a floating-point result depends on, beside the elements.
 enum class Determinism {
   // The same bits on all ranks, and in every run of the same build, host layout and settings.

@@ -204,18 +204,20 @@ class PARLEY_API ProcessGroup {
   // The same with the parts of two tensors, which are cut along the first dimension; all others agree.
   Work all_to_all_single(const Tensor& out, const Tensor& in, const SplitOptions& options = {});
 
-  // For people: which algorithm a collective ("all_reduce", "barrier" not) would take for `bytes`, and why.
-  // Bytes of the whole vector in broadcast, reductions and scans, of one rank's block in all others.
+  // For people: which algorithm a collective ("all_reduce") would take for `bytes`, and why. Bytes of the
+  // whole vector in broadcast, reductions and scans, of one rank's block in all others; of a barrier 0.
   // UsageError for an unknown operation, and unless `bytes` are whole elements.
   [[nodiscard]] std::string describe_plan(std::string_view operation, std::size_t bytes,
                                           const PlanOptions& options = {}) const;
 
-  // Returns after every rank of the group has called it.
-  void barrier(const BarrierOptions& options = {});
+  // Ends after every rank of the group has called it.
+  Work barrier(const CollectiveOptions& options = {});
   // A barrier for debugging: rank 0 waits `timeout` for all others, and all of them return, or none. If not,
   // rank 0 and who has come throw TimeoutError with the ranks that have not, and who comes later does at
   // once. Costs a message to and from rank 0 for each rank. Rank 0 alone looks at `timeout`.
-  void monitored_barrier(const BarrierOptions& options = {});
+  // It is no collective in the sense above: other collectives may be under way, it may come between any two
+  // of them, and a failure ends nothing but this call.
+  void monitored_barrier(const MonitoredBarrierOptions& options = {});
 
   // Makes progress without waiting; the number of events, 0 when idle. For those who embed Parley in an event
   // loop: wait until fd() is readable (level-triggered), then call progress() until it returns 0, and look at

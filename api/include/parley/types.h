@@ -47,8 +47,4 @@ struct GroupOptions {
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
 };
 
-struct BarrierOptions {
-  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
-};
-
 }  // namespace parley

@@ -41,7 +41,7 @@ std::int64_t now_ns() {
 void run_rank(int rank, int victim, std::chrono::microseconds after, std::uint64_t seed, Outcome& outcome) {
   std::signal(SIGTERM, SIG_IGN);  // spawn() asks the others to end as soon as one has died
   ProcessGroup world = init();
-  world.barrier();
+  barrier_before_death(world, victim);
   if (rank == victim)
     std::thread([after, &outcome] {
       std::this_thread::sleep_for(after);
@@ -99,7 +99,7 @@ TEST(CollectiveKill, DisjointGroupsGoOn) {
     std::signal(SIGTERM, SIG_IGN);
     ProcessGroup world = init();
     ProcessGroup group = world.split(rank / 2, 0, {.name = rank < 2 ? "living" : "bereaved"});
-    world.barrier();
+    barrier_before_death(world, 3);
     Random random(static_cast<std::uint64_t>(rank / 2));
     for (int i = 0; i < 20; ++i) run_mixed_call(group, random);
     if (rank == 3) kill(getpid(), SIGKILL);

@@ -85,6 +85,44 @@ TEST(Deadlock, OfABarrierAndAReceiveNamesBoth) {
   EXPECT_EQ(code, 0);
 }
 
+// Of a collective that waits for several ranks, and of two collectives.
+TEST(Deadlock, OfCollectivesIsFoundAmongManyRanks) {
+  const int code = run_ranks(5, [](int rank, int) {
+    ProcessGroup world = init();
+    ProcessGroup twins = world.split(rank < 3 ? 0 : 1);
+    if (rank >= 3) {
+      ProcessGroup others = twins.dup();
+      expect_deadlock([&] { (rank == 3 ? twins : others).barrier(); },
+                      "deadlock: rank 3 barrier ← 4, rank 4 barrier ← 3", 7 - rank);
+      return (void)world.barrier();
+    }
+    std::vector<float> data(1 << 20);
+    if (rank == 1) {
+      expect_deadlock([&] { twins.recv<int>(0, {.tag = 4}); }, "rank 1 recv(tag 4) ← 0", 0);
+    } else if (rank == 0) {
+      expect_deadlock([&] { twins.all_reduce(data); }, "deadlock: rank 0 all_reduce ", 1);
+    } else {
+      expect_contains(expect_throws<AbortedError>([&] { twins.all_reduce(data); }).what(),
+                      "wait for each other");
+    }
+    world.barrier();  // nobody leaves before all have heard of it
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Ranks of one collective wait for each other while they all wait for one that is late.
+TEST(Deadlock, OfOneCollectiveIsNone) {
+  const int code = run_ranks(8, [](int rank, int) {
+    ProcessGroup world = init();
+    if (rank == 5) std::this_thread::sleep_for(14s);
+    world.barrier();
+    std::vector<float> data(1000, 1);
+    world.all_reduce(data);
+    expect_equal(data[999], 8.0F, "sum");
+  });
+  EXPECT_EQ(code, 0);
+}
+
 // Rank 0 waits; another thread of its program, which Parley has not met, sends late what rank 1 waits for.
 void help_by_a_thread(ProcessGroup& world) {
   if (world.rank() == 1) {

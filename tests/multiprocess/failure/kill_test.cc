@@ -74,7 +74,7 @@ void run_rank(int rank, const Death& death, Outcome& outcome) {
   // spawn() asks the survivors to end as soon as the victim is gone; what they do by themselves is the test.
   std::signal(SIGTERM, SIG_IGN);
   ProcessGroup world = init();
-  world.barrier();  // whoever is through knows that all are linked
+  barrier_before_death(world, death.victim);  // whoever is through knows that all are linked
   if (rank == death.victim) die_later(death.after, outcome);
   Survivor& self = outcome.survivors[static_cast<std::size_t>(rank)];
   try {

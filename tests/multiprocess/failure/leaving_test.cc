@@ -113,7 +113,7 @@ TEST(Leaving, BecauseOfADeathNamesTheDead) {
   const int code = run_ranks(3, [&](int rank, int) {
     outlive_the_victim();
     ProcessGroup world = init();
-    world.barrier();
+    barrier_before_death(world, 2);
     if (rank == 2) {
       world.send(1, 1);
       die();
@@ -143,7 +143,7 @@ TEST(Leaving, BecauseOfADeathNamesTheDeadToThoseWhoOnlySend) {
   const int code = run_ranks(3, [&](int rank, int) {
     outlive_the_victim();
     ProcessGroup world = init();
-    world.barrier();
+    barrier_before_death(world, 2);
     if (rank == 2) {
       world.recv<int>(1);
       die();
@@ -175,7 +175,7 @@ TEST(AnySource, FailsOnceAndWorksAgainWhenTheFailureIsAcknowledged) {
   const int code = run_ranks(4, [&](int rank, int) {
     outlive_the_victim();
     ProcessGroup world = init();
-    world.barrier();
+    barrier_before_death(world, 3);
     if (rank == 3) die();
     if (rank == 0) {
       const auto pending = expect_throws<PeerDiedError>([&] { world.recv<int>(any_source); });

@@ -70,7 +70,7 @@ TEST(StoreHost, TheSurvivorsNameItAndGoOn) {
     std::signal(SIGTERM, SIG_IGN);  // spawn() asks the survivors to end
     {
       ProcessGroup world = join(address, rank, ranks);
-      world.barrier();
+      barrier_before_death(world, host);
       if (rank == host) die();
       expect_names_the_host(expect_throws<PeerDiedError>([&] { world.recv<int>(host); }));
       expect_names_the_host(expect_throws<PeerDiedError>([&] {
@@ -101,7 +101,7 @@ void run_rank(const std::string& address, int rank, Traffic traffic, std::uint64
               std::atomic<int>& passed) {
   std::signal(SIGTERM, SIG_IGN);
   ProcessGroup world = join(address, rank, ranks);
-  world.barrier();
+  barrier_before_death(world, host);
   if (rank == host) {
     std::thread([seed] {
       std::this_thread::sleep_for(std::chrono::microseconds(Random(seed).below(30'000)));

@@ -39,7 +39,7 @@ TEST(GroupDeath, DisjointGroupsGoOn) {
     ProcessGroup world = init();
     ProcessGroup group = world.split(rank / 2, 0, {.name = rank < 2 ? "living" : "bereaved"});
     exchange(group);
-    world.barrier();
+    barrier_before_death(world, victim);
     if (rank == victim) {
       kill(getpid(), SIGKILL);
     } else if (rank == 2) {
@@ -75,7 +75,7 @@ TEST(GroupDeath, EndsTheMakingOfAGroupForAllMembers) {
   const int code = run_ranks(4, [&](int rank, int) {
     std::signal(SIGTERM, SIG_IGN);
     ProcessGroup world = init();
-    world.barrier();
+    barrier_before_death(world, victim);
     if (rank == victim) {
       (void)world.recv<int>(0);
       kill(getpid(), SIGKILL);

@@ -2,8 +2,10 @@
 
 #include <parley/error.h>
 #include <parley/launch.h>
+#include <parley/process_group.h>
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
@@ -46,6 +48,16 @@ Error expect_throws(const Action& action) {
     throw Unexpected(std::string("an exception of another type: ") + error.what());
   }
   throw Unexpected("no exception");
+}
+
+// A barrier of all ranks after which `mortal` may die at once: it returns there when all others are through.
+// Who is still in a barrier fails with its group's collectives, though all have come.
+inline void barrier_before_death(ProcessGroup& world, int mortal) {
+  constexpr std::int64_t tag = 771;
+  world.barrier();
+  if (world.rank() != mortal) return world.send(0, mortal, {.tag = tag});
+  for (int other = 0; other < world.size(); ++other)
+    if (other != mortal) (void)world.recv<int>(other, {.tag = tag});
 }
 
 struct RanksOptions {

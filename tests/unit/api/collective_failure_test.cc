@@ -26,6 +26,9 @@ using Call = std::function<void(ProcessGroup&)>;
 Call all_reduce(std::int64_t count, DType dtype, ReduceOp op) {
   return [=](ProcessGroup& group) { group.all_reduce(Tensor::zeros({count}, dtype), {.op = op}); };
 }
+Call barrier() {
+  return [](ProcessGroup& group) { group.barrier(); };
+}
 Call broadcast(std::int64_t count, DType dtype, int root) {
   return [=](ProcessGroup& group) { group.broadcast(Tensor::zeros({count}, dtype), root); };
 }
@@ -53,6 +56,8 @@ std::vector<Pair> pairs() {
   return {
       {"operation", all_reduce(8, DType::f32, sum), broadcast(8, DType::f32, 0), "all_reduce(sum) of",
        "broadcast of"},
+      {"operation, a barrier", all_reduce(8, DType::f32, sum), barrier(), "all_reduce(sum) of", "barrier"},
+      {"operation, all but one a barrier", barrier(), broadcast(8, DType::f32, 0), "barrier", "broadcast of"},
       {"operation, of the root", broadcast(8, DType::f32, 3), all_reduce(8, DType::f32, sum),
        "all_reduce(sum) of", "broadcast of", 4},
       {"count", all_reduce(8, DType::f32, sum), all_reduce(9, DType::f32, sum), "of another number of f32",

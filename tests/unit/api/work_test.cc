@@ -123,7 +123,7 @@ TEST(Work, WaitAllEndsTheOthersAndThrowsTheFirstError) {
         const std::vector<std::int32_t> out(tag == 1 ? 2 : 1, tag + 10);
         world.send(out, 0, {.tag = tag});
       }
-      return world.barrier();
+      return (void)world.barrier();
     }
     std::vector<std::int32_t> values(5);
     std::vector<Work> works;
@@ -224,7 +224,7 @@ TEST(Work, ACompletionFunctionThatWaitsIsServed) {
       EXPECT_EQ(world.recv<std::int32_t>(0, {.tag = 2}), 2);
       world.send(std::int32_t{3}, 0, {.tag = 3});
       world.send(std::int32_t{4}, 0, {.tag = 4});
-      return world.barrier();
+      return (void)world.barrier();
     }
     std::int32_t first = 0;
     Work work = world.irecv(first, 1, {.tag = 1});

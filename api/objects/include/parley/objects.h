@@ -17,14 +17,14 @@
 //
 // Object lists match by group, source and tag as tensors do, and never match tensors. Each list is one
 // message, so two senders are never mixed, and its receiver needs to know neither length nor size. The group
-// operations are called by every rank of the group in one order, as collectives are; they are for small
-// values: each goes straight from rank to rank.
+// operations are collectives of the group: called by every rank, in one order with all others.
 //
 // Errors, beside those of ProcessGroup: UsageError when an object cannot be sent: a list beyond
 // ObjectOptions::max_bytes, nested deeper than max_depth, or text that is not UTF-8. ObjectError when what
 // came cannot be taken: beyond the receiver's limits, or no JSON; that list is gone then, and the link is
-// fine. MismatchError when ranks call different group operations. NaN and the infinities become null, as JSON
-// has none. Thread-safety: that of ProcessGroup.
+// fine. A group operation throws it on all ranks, and gives nobody anything, when one list is beyond the
+// limit of one of them; the group goes on. MismatchError when ranks call different group operations. NaN and
+// the infinities become null, as JSON has none. Thread-safety: that of ProcessGroup.
 namespace parley {
 
 using Object = nlohmann::json;

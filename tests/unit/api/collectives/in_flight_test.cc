@@ -79,6 +79,32 @@ TEST(CollectivesInFlight, TheMemoryOfTensorsOutlivesThem) {
   });
 }
 
+TEST(CollectivesInFlight, ABarrierEndsWhenAllHaveCome) {
+  for (const int size : {1, 2, 3, 7})
+    run_world(size, [&](ProcessGroup& group) {
+      for (int late = 0; late < size; ++late) {
+        if (group.rank() == late) {
+          for (int other = 0; other < size; ++other)
+            if (other != late) group.recv<int>(other);
+          group.barrier();
+          continue;
+        }
+        Work work = group.barrier({.async_op = true});
+        EXPECT_FALSE(work.test());
+        group.send(1, late);
+        work.wait();
+      }
+    });
+}
+
+TEST(CollectivesInFlight, SeveralBarriersAreToldApart) {
+  run_world(4, [](ProcessGroup& group) {
+    std::vector<Work> works;
+    for (int i = 0; i < 20; ++i) works.push_back(group.barrier({.async_op = true}));
+    wait_all(works);
+  });
+}
+
 TEST(MonitoredBarrier, ReturnsWhenAllHaveCome) {
   for (const int size : {1, 2, 5})
     run_world(size, [](ProcessGroup& group) {
@@ -102,6 +128,27 @@ TEST(MonitoredBarrier, NamesOnAllRanksWhoHasNotCome) {
     if (group.rank() != 0) return;
     group.send(1, 1);
     group.send(1, 3);
+  });
+}
+
+TEST(MonitoredBarrier, LeavesTheCollectivesAsTheyAre) {
+  run_world(2, [](ProcessGroup& group) {
+    const Tensor data = Tensor::ones({8}, DType::i32);
+    Work pending;
+    if (group.rank() == 0) {
+      pending = group.all_reduce(data, {.async_op = true});
+      EXPECT_THAT(error_text<TimeoutError>([&] { group.monitored_barrier({.timeout = 30ms}); }),
+                  HasSubstr("rank 1 has not come"));
+      group.send(1, 1);
+    } else {
+      group.recv<int>(0);
+      EXPECT_THROW(group.monitored_barrier(), TimeoutError);
+      pending = group.all_reduce(data, {.async_op = true});
+    }
+    pending.wait();
+    EXPECT_EQ(data.data_as<std::int32_t>()[7], 2);
+    group.monitored_barrier();
+    group.barrier();
   });
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "transport/base/status.h"
+#include "transport/engine/engine.h"
+
+namespace parley::detail {
+
+// Posts `count` sends and receives in one visit: the receives, then the sends, and sends off what leaves
+// together. `at(i)` is one of them, with is_send(), post(visit), and leave(status) for one that failed at
+// once; all are of one engine.
+template <typename At>
+void post_together(transport::Engine& engine, std::size_t count, const At& at) {
+  std::vector<std::pair<std::size_t, base::Status>> failed;
+  {
+    transport::Engine::Visit visit(engine);
+    for (const bool are_sends : {false, true})
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto item = at(i);
+        if (item.is_send() != are_sends) continue;
+        if (const base::Status status = item.post(visit); status.failed()) failed.emplace_back(i, status);
+      }
+    visit.poll();
+  }
+  for (const auto& [i, status] : failed) at(i).leave(status);
+}
+
+}  // namespace parley::detail
