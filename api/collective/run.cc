@@ -16,30 +16,24 @@ using schedule::Step;
 using schedule::StepKind;
 using transport::Posted;
 
-namespace {
-bool is_transfer(const Step& step) noexcept {
-  return step.kind == StepKind::send || step.kind == StepKind::receive;
-}
-}  // namespace
-
 Run::~Run() {
   if (base::IntrusiveList<Agent, transport::AgentTag>::is_linked(*this))
     base::IntrusiveList<Agent, transport::AgentTag>::remove(*this);
 }
 
-Posted Run::start(transport::Messenger& messenger, const Call& call, const std::shared_ptr<const Plan>& plan,
+Posted Run::start(transport::Messenger& messenger, Call&& call, const std::shared_ptr<const Plan>& plan,
                   std::int64_t sequence) noexcept {
   messenger_ = &messenger;
   sequence_ = sequence;
   try {
-    prepare(call, plan);
+    prepare(std::move(call), plan);
   } catch (const std::bad_alloc&) {
     leave({});
     return {Code::exhausted};
   }
   transport::CompositeSpec spec{.context = lane_.context, .user = this, .on_interrupt = on_interrupt};
-  spec.timeout = call.timeout;
-  spec.gives_up = call.gives_up;
+  spec.timeout = call_.timeout;
+  spec.gives_up = call_.gives_up;
   request_ = messenger.begin_composite(spec);
   if (request_ == nullptr) {
     leave({});
@@ -55,40 +49,30 @@ Posted Run::start(transport::Messenger& messenger, const Call& call, const std::
   return {Code::in_progress, request};
 }
 
-void Run::prepare(const Call& call, const std::shared_ptr<const Plan>& plan) {
-  call_ = call;
+void Run::prepare(Call&& call, const std::shared_ptr<const Plan>& plan) {
+  call_ = std::move(call);
   plan_ = plan;
-  note_ = call.signature.packed();
-  const schedule::Schedule& schedule = plan->schedule;
-  const std::size_t steps = schedule.steps.size();
-  blockers_.resize(steps);
-  parts_.resize(steps);
-  ended_.reserve(steps);
-  ready_.reserve(steps);
-  local_.reserve(steps);
+  note_ = call_.signature.packed();
+  const std::size_t steps = plan->schedule.steps.size();
+  if (parts_.size() < steps) make_room(steps);
   ended_.clear();
-  ready_.clear();
-  local_.clear();
+  blockers_ = plan->blockers;
+  ready_ = plan->first_transfers;
+  local_ = plan->first_local;
   local_done_ = local_offset_ = finished_ = 0;
   steps_left_ = steps;
   failure_.reset();
-  std::size_t most_operands = 0;
-  for (std::size_t i = 0; i < steps; ++i) {
-    blockers_[i] = schedule.steps[i].blockers;
-    parts_[i] = {this, static_cast<std::uint32_t>(i), false};
-    most_operands = std::max<std::size_t>(most_operands, schedule.steps[i].operand_count);
-  }
-  operands_.resize(most_operands);
-  scratch_ = scratch_pool_.take(schedule.scratch_count * call.question.element_bytes);
-  prepare_staging(call);
-  const auto is_first = [&](std::size_t i, bool is_transfer_wanted) {
-    return blockers_[i] == 0 && is_transfer(schedule.steps[i]) == is_transfer_wanted;
-  };
-  for (std::size_t i = 0; i < steps; ++i)
-    if (is_first(i, false)) local_.push_back(static_cast<std::uint32_t>(i));
-  // The stack hands out the first steps first.
-  for (std::size_t i = steps; i-- > 0;)
-    if (is_first(i, true)) ready_.push_back(static_cast<std::uint32_t>(i));
+  if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
+  scratch_ = scratch_pool_.take(plan->schedule.scratch_count * call_.question.element_bytes);
+  prepare_staging();
+}
+
+// No list of a schedule so long has to grow later.
+void Run::make_room(std::size_t steps) {
+  ended_.reserve(steps);
+  ready_.reserve(steps);
+  local_.reserve(steps);
+  while (parts_.size() < steps) parts_.push_back({this, static_cast<std::uint32_t>(parts_.size()), false});
 }
 
 void Run::unblock(std::uint32_t index) noexcept {

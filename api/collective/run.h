@@ -67,7 +67,7 @@ class Run final : public transport::Agent {
 
   // Begins; the request ends with the collective, perhaps at once. `sequence`: the number of this call in the
   // group. Fails with `exhausted`. REQUIRES: is_idle().
-  transport::Posted start(transport::Messenger& messenger, const Call& call,
+  transport::Posted start(transport::Messenger& messenger, Call&& call,
                           const std::shared_ptr<const Plan>& plan, std::int64_t sequence) noexcept;
 
   [[nodiscard]] bool is_idle() const noexcept { return state_ == State::idle; }
@@ -108,7 +108,8 @@ class Run final : public transport::Agent {
   };
 
   // run.cc: the course
-  void prepare(const Call& call, const std::shared_ptr<const Plan>& plan);
+  void prepare(Call&& call, const std::shared_ptr<const Plan>& plan);
+  void make_room(std::size_t steps);
   void unblock(std::uint32_t index) noexcept;
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
@@ -118,7 +119,7 @@ class Run final : public transport::Agent {
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) const noexcept;
 
   // staging.cc: before the first step and after the last
-  void prepare_staging(const Call& call);
+  void prepare_staging();
   bool open_pieces() noexcept;
   bool close_pieces() noexcept;
   bool finish_pieces() noexcept;

@@ -16,7 +16,8 @@ std::uint64_t Run::piece_count() const noexcept {
   return std::max<std::uint64_t>(1, piece_bytes / call_.question.element_bytes);
 }
 
-void Run::prepare_staging(const Call& call) {
+void Run::prepare_staging() {
+  const Call& call = call_;
   const std::uint64_t element_bytes = call.question.element_bytes;
   sources_.clear();
   targets_.clear();
