@@ -51,7 +51,7 @@ Posted Run::start(transport::Messenger& messenger, Call&& call, const std::share
 
 void Run::prepare(Call&& call, const std::shared_ptr<const Plan>& plan) {
   call_ = std::move(call);
-  plan_ = plan;
+  if (plan_ != plan) plan_ = plan;
   note_ = call_.signature.packed();
   const std::size_t steps = plan->schedule.steps.size();
   if (parts_.size() < steps) make_room(steps);
@@ -64,7 +64,9 @@ void Run::prepare(Call&& call, const std::shared_ptr<const Plan>& plan) {
   failure_.reset();
   if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
   scratch_ = scratch_pool_.take(plan->schedule.scratch_count * call_.question.element_bytes);
-  prepare_staging();
+  const tensor::Reduction* const reduction = call_.reduction.get();
+  if (!call_.inputs.empty() || !call_.outputs.empty() || (reduction != nullptr && reduction->prepares()))
+    prepare_staging();
 }
 
 // No list of a schedule so long has to grow later.
@@ -149,11 +151,12 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
 
 // The end. What it kept is free before the request is, for that may begin another one.
 void Run::leave(Status status) noexcept {
-  scratch_pool_.give(std::exchange(scratch_, {}));
-  scratch_pool_.give(std::exchange(staged_input_, {}));
-  scratch_pool_.give(std::exchange(staged_output_, {}));
+  for (ScratchPool::Memory* const memory : {&scratch_, &staged_input_, &staged_output_})
+    if (memory->data() != nullptr) scratch_pool_.give(std::exchange(*memory, {}));
+  sources_.clear();
+  targets_.clear();
+  cursor_ = {};
   call_.reduction.reset();
-  plan_.reset();
   lane_.history.end(sequence_);
   is_interrupted_ = false;
   state_ = State::idle;

@@ -151,7 +151,7 @@ class Run final : public transport::Agent {
   transport::Messenger* messenger_ = nullptr;
   transport::Request* request_ = nullptr;
   Call call_;
-  std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<const Plan> plan_;  // kept from run to run: most of them take the same
   std::int64_t sequence_ = 0;
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;

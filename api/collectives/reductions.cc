@@ -35,10 +35,11 @@ Table make_table() {
 std::shared_ptr<const tensor::Reduction> reduction_of(const ReduceOp& op, DType dtype,
                                                       const char* operation) {
   if (is_plain(op.kind())) {
-    static const Table table = make_table();
+    // Never destroyed, so that nobody has to count who uses it.
+    static const Table& table = *new Table(make_table());
     const auto& known = table[static_cast<std::size_t>(op.kind())][static_cast<std::size_t>(dtype)];
     if (known != nullptr) [[likely]]
-      return known;
+      return {std::shared_ptr<const void>(), known.get()};
   }
   if (const auto reason = reason_against(op.kind(), dtype); !reason.empty())
     throw UsageError(base::concat(operation, ": ", name(op), " of ", name(dtype), ": ", reason));
