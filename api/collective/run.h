@@ -23,6 +23,8 @@ namespace parley::collective {
 
 // One collective that is to be done. The memory stays as it is until the request has ended.
 struct Call {
+  Call() noexcept {}  // no aggregate, which would be filled with zeros first: see transport::Request
+
   Signature signature;
   Question question;
   const std::byte* input = nullptr;  // in place: see schedule::in_place_layout()
