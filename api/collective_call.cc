@@ -88,7 +88,7 @@ std::optional<Work> try_collective(const std::shared_ptr<GroupState>& group, Col
     Engine::Visit visit(*group->world->engine);
     Channel& channel = channel_of(*group);
     if (channel.is_full()) return std::nullopt;
-    const Posted posted = channel.begin(visit.messenger(), call.call);
+    const Posted posted = channel.begin(visit.messenger(), std::move(call.call));
     const bool goes_on = call.async_op && posted.request != nullptr;
     visit.note_posted(goes_on);
     if (goes_on) return make_work(group, *posted.request, description, std::move(call.owner), visit);

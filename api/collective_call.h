@@ -15,6 +15,9 @@ namespace parley::detail {
 
 // A collective, from checked arguments on.
 struct CollectiveCall {
+  // No aggregate, which would be filled with zeros first: see transport::Request.
+  explicit CollectiveCall(const char* of) noexcept : name(of) {}
+
   const char* name;  // "all_reduce", for errors
   collective::Call call;
   std::shared_ptr<const void> owner = nullptr;  // of the tensors' memory, while it is under way

@@ -12,8 +12,8 @@ namespace parley::bench {
 // What one rank gives to a collective and gets from it: 32-bit floats that are small whole numbers, so that
 // sums are exact in any order. Page-aligned, written before it is used, nowhere zero.
 //
-// A block is what one rank contributes or gets; it has the measured number of bytes. all-gather and gather
-// get a block of each rank; scatter, reduce-scatter and all-to-all give one to each.
+// A block is what one rank contributes or gets; it has the measured number of bytes. all_gather and gather
+// get a block of each rank; scatter, reduce_scatter and all_to_all give one to each.
 class CollectiveBuffers {
  public:
   // REQUIRES: a collective; bytes is a multiple of an element's, and zero for a barrier. Throws
@@ -32,11 +32,11 @@ class CollectiveBuffers {
   void called(int root) noexcept;
   // Writes all that is given anew, with other bytes. All ranks do, or none.
   void rewrite_out() noexcept;
-  // Overwrites what was got, so that check_in() proves that another result came.
+  // Overwrites what was got, so that count_wrong() proves that another result came.
   void spoil_in() noexcept;
-  // Throws std::runtime_error when the result of the last call that brought this rank one is wrong. Nothing
-  // to check when none has since spoil_in().
-  void check_in() const;
+  // How many elements are wrong in the result of the last call that brought this rank one; 0 when none has
+  // since spoil_in().
+  [[nodiscard]] std::size_t count_wrong() const noexcept;
 
  private:
   struct Free {

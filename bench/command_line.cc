@@ -45,6 +45,18 @@ std::vector<std::size_t> sizes_from(const std::string& list) {
   }
 }
 
+std::vector<std::size_t> sizes_for(Op op, const std::string& list) {
+  if (op == Op::barrier) return {0};
+  std::vector<std::size_t> sizes = sizes_from(list);
+  if (!is_collective(op)) return sizes;
+  for (const std::size_t bytes : sizes) {
+    if (bytes % sizeof(float) == 0) continue;
+    throw CommandLineError("--sizes: collectives move 32-bit floats, and " + format_size(bytes) +
+                           " is no multiple of 4");
+  }
+  return sizes;
+}
+
 void check_ranks(int ranks) {
   if (ranks >= 2 && ranks <= most_ranks && ranks % 2 == 0) return;
   std::string why = "ranks talk in pairs (0-1, 2-3, ...), so there must be an even number of them";

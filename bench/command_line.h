@@ -9,6 +9,8 @@
 #include <system_error>
 #include <vector>
 
+#include "bench/op.h"
+
 namespace CLI {
 class App;
 }
@@ -46,6 +48,9 @@ Number parse_number(const char* option, std::string_view word, const char* kind,
 
 // What --sizes says.
 std::vector<std::size_t> sizes_from(const std::string& list);
+
+// The same for an operation: a barrier moves nothing; collectives move 32-bit floats.
+std::vector<std::size_t> sizes_for(Op op, const std::string& list);
 
 // Pairs of ranks talk, so their number is even; at least 2, and no more than one host can start.
 void check_ranks(int ranks);

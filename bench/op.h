@@ -45,10 +45,10 @@ inline constexpr std::array<Operation, 13> operations = {{
     {Op::message_rate, "message-rate", Traffic::windows},
     {Op::broadcast, "broadcast", Traffic::collective},
     {Op::reduce, "reduce", Traffic::collective},
-    {Op::all_reduce, "all-reduce", Traffic::collective},
-    {Op::all_gather, "all-gather", Traffic::collective},
-    {Op::reduce_scatter, "reduce-scatter", Traffic::collective},
-    {Op::all_to_all, "all-to-all", Traffic::collective},
+    {Op::all_reduce, "all_reduce", Traffic::collective},
+    {Op::all_gather, "all_gather", Traffic::collective},
+    {Op::reduce_scatter, "reduce_scatter", Traffic::collective},
+    {Op::all_to_all, "all_to_all", Traffic::collective},
     {Op::gather, "gather", Traffic::collective},
     {Op::scatter, "scatter", Traffic::collective},
     {Op::barrier, "barrier", Traffic::collective},
@@ -66,6 +66,11 @@ constexpr bool is_collective(Op op) noexcept {
   return operation(op).traffic == Traffic::collective;
 }
 
+// Whether one rank gives or gets what the others get or give.
+constexpr bool has_root(Op op) noexcept {
+  return op == Op::broadcast || op == Op::reduce || op == Op::gather || op == Op::scatter;
+}
+
 // Whether messages travel in windows, so that the figure is a rate.
 constexpr bool is_windowed(Op op) noexcept {
   return operation(op).traffic == Traffic::windows || operation(op).traffic == Traffic::both_ways;
@@ -80,8 +85,8 @@ constexpr bool receives_messages(Op op, bool leads) noexcept {
   return !leads || operation(op).traffic != Traffic::windows;
 }
 
-// Parley, and the raw loops beside it, move messages between two ranks; collectives are measured of peers.
-constexpr bool parley_offers(Op op) noexcept {
+// Raw loops, the limits, move messages between two ranks.
+constexpr bool has_limit(Op op) noexcept {
   return !is_collective(op);
 }
 

@@ -23,31 +23,34 @@ constexpr const char* footer = R"(Operations:
   bandwidth     64 messages at a time in one direction
   bidirectional 64 messages at a time in both directions at once
   message-rate  as bandwidth, counted instead of weighed
-  limits        these, without Parley: raw loops over shared memory, and which is the fastest
+  broadcast, reduce, all_reduce, all_gather, reduce_scatter, all_to_all, gather, scatter, barrier
+                calls of a collective one after the other; bandwidths as nccl-tests define them
+  limits        the first four, without Parley: raw loops over shared memory, and which is the fastest
 
 Examples:
   parley-bench latency
   parley-bench bandwidth --sizes 8:16M --json rows.jsonl
   parley-bench latency --transport shm --rewrite
+  parley-bench all_reduce --ranks 4 --transport shm --algo ring
   parley-bench limits --ops latency,bandwidth --sizes 64K,1M --rewrite
   parley-run -n 2 parley-bench latency
 
 bench/README.md says how the figures are taken and what the JSON rows mean.
 Exit code: 2 wrong usage; 1 when measuring failed.)";
 
-// What Parley, and the raw loops, can be measured with.
-std::vector<std::string_view> op_names() {
-  std::vector<std::string_view> names;
-  for (const Operation& each : operations) {
-    if (parley_offers(each.op)) names.push_back(each.name);
-  }
-  return names;
-}
-
 std::vector<std::string_view> words_for_what() {
-  std::vector<std::string_view> words = op_names();
+  std::vector<std::string_view> words;
+  for (const Operation& each : operations) words.push_back(each.name);
   words.push_back(limits_name);
   return words;
+}
+
+std::vector<std::string_view> names_with_limits() {
+  std::vector<std::string_view> names;
+  for (const Operation& each : operations) {
+    if (has_limit(each.op)) names.push_back(each.name);
+  }
+  return names;
 }
 
 // What was written, before it is understood.
@@ -63,6 +66,8 @@ struct Words {
   bool rewrite = false;
   bool arena = false;
   bool no_cma = false;
+  bool async = false;
+  bool by_hand = false;
   bool pin = false;
   bool no_pin = false;
 };
@@ -84,7 +89,8 @@ void define(CLI::App& app, Words& words, Options& options) {
   add("--ranks", words.ranks, "N", "How many processes to start, an even number [2]");
   add("--transport", words.transport, "NAME", "What carries the messages: tcp, shm [tcp]");
   add("--sizes", words.sizes, "SIZES",
-      "Bytes of a message: a list, or a range that doubles, such as 8:16M [8,1K,64K,1M; message-rate: 8]");
+      "Bytes of a message or block: a list, or a range that doubles, such as 8:16M [8,1K,64K,1M; "
+      "message-rate: 8]");
   add("--json", options.json_file, "FILE", "Append the figures to this file, one JSON object a line");
   add("--rounds", words.rounds, "N", "How often Parley and the raw socket take turns, per size [21]");
   add("--round-ms", words.round_ms, "MS", "About how many milliseconds a turn lasts [10]");
@@ -95,17 +101,21 @@ void define(CLI::App& app, Words& words, Options& options) {
   app.add_flag("--arena", words.arena,
                "shm: Parley sends from shared tensors, and is held against all loops");
   app.add_flag("--no-cma", words.no_cma, "shm: Parley goes without cross-memory copies");
+  app.add_flag("--async", words.async, "Collectives: each call returns at once and is waited for then");
+  add("--algo", options.algorithm, "NAME", "Collectives: this algorithm [Parley's choice, which is printed]");
+  app.add_flag("--by-hand", words.by_hand,
+               "all_reduce of two ranks: beside it the same by isend, irecv and a loop that adds");
   app.add_flag("--pin", words.pin, "Keep each rank on a core of its own [when there are enough cores]");
   app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
 }
 
 void understand_sizes(const CLI::App& app, const Words& words, Options& options) {
   if (app.count("--sizes") > 0) {
-    options.sizes = sizes_from(words.sizes);
+    options.sizes = options.limits ? sizes_from(words.sizes) : sizes_for(options.op, words.sizes);
   } else if (!options.limits) {
-    options.sizes = sizes_from(options.op == Op::message_rate ? "8" : "8,1K,64K,1M");
+    options.sizes = sizes_for(options.op, options.op == Op::message_rate ? "8" : "8,1K,64K,1M");
   }
-  if (options.transport != "shm") return;
+  if (options.transport != "shm" || is_collective(options.op)) return;
   for (const std::size_t bytes : options.sizes) {
     if (bytes <= largest_limit_bytes) continue;
     throw CommandLineError("--sizes: shared memory is measured up to " + format_size(largest_limit_bytes) +
@@ -113,14 +123,17 @@ void understand_sizes(const CLI::App& app, const Words& words, Options& options)
   }
 }
 
-// What Parley, and the raw loops, offer under that name.
-Op op_from(std::string_view name, std::span<const std::string_view> names) {
+Op limit_op_from(std::string_view name) {
   const auto found =
       std::find_if(operations.begin(), operations.end(), [&](const auto& each) { return each.name == name; });
-  if (found == operations.end()) return operations[choose("operation", name, names)].op;
-  if (parley_offers(found->op)) return found->op;
-  throw CommandLineError("Parley does not offer " + std::string(name) +
-                         ": the peers do, see bench/peers/README.md");
+  if (found != operations.end() && !has_limit(found->op))
+    throw CommandLineError("limits are of messages between two ranks, and " + std::string(name) +
+                           " is a collective");
+  const auto names = names_with_limits();
+  const std::string_view chosen = names[choose("operation", name, names)];
+  return std::find_if(operations.begin(), operations.end(),
+                      [&](const auto& each) { return each.name == chosen; })
+      ->op;
 }
 
 // Each operation once, in the order of the list.
@@ -128,7 +141,7 @@ std::vector<Op> ops_from(std::string_view list) {
   std::vector<Op> found;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t comma = std::min(list.find(',', begin), list.size());
-    const Op op = op_from(list.substr(begin, comma - begin), op_names());
+    const Op op = limit_op_from(list.substr(begin, comma - begin));
     if (std::find(found.begin(), found.end(), op) == found.end()) found.push_back(op);
     begin = comma + 1;
   }
@@ -137,7 +150,7 @@ std::vector<Op> ops_from(std::string_view list) {
 
 std::vector<Op> all_ops() {
   std::vector<Op> all;
-  for (const std::string_view name : op_names()) all.push_back(op_from(name, {}));
+  for (const std::string_view name : names_with_limits()) all.push_back(limit_op_from(name));
   return all;
 }
 
@@ -148,7 +161,7 @@ void understand_what(const CLI::App& app, const Words& words, Options& options) 
   }
   options.limits = words.op == limits_name;
   if (!options.limits) {
-    options.op = op_from(words.op, words_for_what());
+    options.op = operations[choose("operation", words.op, words_for_what())].op;
     if (app.count("--ops") > 0) throw CommandLineError("--ops belongs to limits");
     options.ops = {options.op};
     return;
@@ -178,6 +191,22 @@ void understand_transport(const CLI::App& app, const Words& words, Options& opti
   if (options.tls) options.transport += "+tls";
 }
 
+void understand_collective(const CLI::App& app, const Words& words, Options& options) {
+  options.async = words.async;
+  options.by_hand = words.by_hand;
+  if (options.limits || !is_collective(options.op)) {
+    for (const char* of_collectives : {"--async", "--algo", "--by-hand"}) {
+      if (app.count(of_collectives) > 0)
+        throw CommandLineError(std::string(of_collectives) + " belongs to collectives");
+    }
+    return;
+  }
+  if (options.arena) throw CommandLineError("--arena belongs to messages between two ranks");
+  if (options.async && options.op == Op::barrier) throw CommandLineError("--async: a barrier is never");
+  if (options.by_hand && (options.op != Op::all_reduce || options.ranks.value_or(2) != 2))
+    throw CommandLineError("--by-hand belongs to all_reduce of two ranks");
+}
+
 // Fills in what was written; the rest keeps its default.
 void understand(const CLI::App& app, const Words& words, Options& options) {
   understand_what(app, words, options);
@@ -186,6 +215,7 @@ void understand(const CLI::App& app, const Words& words, Options& options) {
     check_ranks(*options.ranks);
   }
   understand_transport(app, words, options);
+  understand_collective(app, words, options);
   understand_sizes(app, words, options);
   if (app.count("--json") > 0 && options.json_file.empty()) throw CommandLineError("--json: which file?");
   if (app.count("--rounds") > 0) {
@@ -204,7 +234,7 @@ void understand(const CLI::App& app, const Words& words, Options& options) {
 std::optional<Options> parse_options(int argc, const char* const* argv) {
   CLI::App app(
       "Measures Parley between pairs of processes (0-1, 2-3, ...), and beside it, in the same run,\n"
-      "the limit: a bare TCP socket without a library.",
+      "the limit: a bare TCP socket without a library. Or collectives of all processes.",
       "parley-bench");
   Words words;
   Options options;

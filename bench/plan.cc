@@ -80,4 +80,14 @@ Plan make_plan(Op op, std::size_t bytes, double round_us, double exchange_us) no
   return plan;
 }
 
+Plan in_whole_rotations(Plan plan, int ranks) noexcept {
+  const int calls = plan.batches * plan.batch_length;
+  const auto rounded_up = [ranks](int count) { return (count + ranks - 1) / ranks * ranks; };
+  plan.warmup = rounded_up(plan.warmup);
+  plan.batch_length = rounded_up(plan.batch_length);
+  plan.batches = std::max(1, calls / plan.batch_length);
+  plan.tail_samples = rounded_up(plan.tail_samples);
+  return plan;
+}
+
 }  // namespace parley::bench

@@ -41,6 +41,10 @@ Plan make_plan(Op op, std::size_t bytes, double round_us, const Cost& cost = loo
 // The same where it is known how long an exchange takes.
 Plan make_plan(Op op, std::size_t bytes, double round_us, double exchange_us) noexcept;
 
+// The same with batches in which each of `ranks` is the root equally often: with few, what a call takes
+// depends on whose turn it is. REQUIRES: a collective's plan.
+Plan in_whole_rotations(Plan plan, int ranks) noexcept;
+
 // Messages of one direction in an exchange.
 int window_for(Op op, std::size_t bytes) noexcept;
 

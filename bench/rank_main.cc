@@ -6,13 +6,16 @@
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "bench/cores.h"
+#include "bench/library_session.h"
 #include "bench/limits/measure.h"
+#include "bench/parley_library.h"
 #include "bench/report.h"
 #include "bench/session.h"
 #include "bench/table.h"
@@ -57,6 +60,8 @@ std::string what_of(const Options& options) {
   std::string text(options.limits ? "limits" : to_string(options.op));
   text += options.rewrite ? ", buffers rewritten" : ", buffers kept";
   if (options.arena) text += ", Parley's in its arena";
+  if (options.async) text += ", asynchronous";
+  if (!options.algorithm.empty()) text += ", by " + options.algorithm;
   if (options.no_cma) text += ", without cross-memory copies";
   return text;
 }
@@ -79,6 +84,30 @@ void measure_library(ProcessGroup& world, const Options& options, Idle idle, Rep
   }
 }
 
+// Which algorithm the library takes, in words.
+std::string plan_of(const ProcessGroup& world, Op op, std::size_t bytes) {
+  if (op == Op::barrier) return {};
+  return "# " + world.describe_plan(to_string(op), bytes) + '\n';
+}
+
+void measure_collective(ProcessGroup& world, const Options& options, Idle idle, Report* report) {
+  ParleyLibrary library(world, options);
+  LibrarySession session(library, options, idle);
+  std::size_t wrong = 0;
+  if (report != nullptr) report->print(collective_header());
+  for (const std::size_t bytes : options.sizes) {
+    const auto rows = session.measure(bytes);
+    if (!rows) continue;
+    report->print(plan_of(world, options.op, bytes));
+    for (const Row& row : *rows) {
+      report->print(collective_line(row));
+      report->add_json(row);
+      wrong += row.wrong.value_or(0);
+    }
+  }
+  if (wrong > 0) throw std::runtime_error(std::to_string(wrong) + " elements are wrong");
+}
+
 }  // namespace
 
 void rank_main(const Options& options) {
@@ -94,13 +123,17 @@ void rank_main(const Options& options) {
 
   // The rows say what carried the messages, so it is not left to the environment.
   ::setenv("PARLEY_TRANSPORTS", parley_transports(options), 1);
+  if (!options.algorithm.empty())
+    ::setenv("PARLEY_ALGO", (std::string(to_string(options.op)) + "=" + options.algorithm).c_str(), 1);
   std::optional<Report> report;
   if (rank == 0) report.emplace(options.json_file);
   ProcessGroup world = init();
   if (report) report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned"));
   const Idle idle = enough_cores ? Idle::spin : Idle::yield;
   Report* const writer = report ? &*report : nullptr;
-  if (measures_shared_memory(options)) {
+  if (is_collective(options.op) && !options.limits) {
+    measure_collective(world, options, idle, writer);
+  } else if (measures_shared_memory(options)) {
     measure_limits(world, options, idle, writer);
   } else {
     measure_library(world, options, idle, writer);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bench/bandwidth.h"
 #include "bench/statistics.h"
 
 namespace parley::bench {
@@ -41,6 +42,10 @@ Row make_row(const Subject& subject, std::string system, const Series& series, d
     // Bytes per microsecond are MB (1e6 bytes) per second.
     row.mb_per_s = static_cast<double>(subject.bytes) / row.median_us;
     row.msg_per_s = 1e6 / row.median_us;
+  }
+  if (is_collective(subject.op) && subject.op != Op::barrier) {
+    row.algorithm_mb_per_s = algorithm_mb_per_s(subject.op, subject.bytes, subject.ranks, row.median_us);
+    row.bus_mb_per_s = *row.algorithm_mb_per_s * bus_factor(subject.op, subject.ranks);
   }
   return row;
 }
@@ -80,6 +85,9 @@ std::string to_json(const Row& row) {
   json["p999_us"] = json_of(row.p999_us);
   json["buffers"] = row.subject.rewritten ? "rewritten" : "kept";
   json["void"] = row.void_reason ? nlohmann::ordered_json(*row.void_reason) : nullptr;
+  json["alg_mb_per_s"] = json_of(row.algorithm_mb_per_s);
+  json["bus_mb_per_s"] = json_of(row.bus_mb_per_s);
+  json["wrong"] = row.wrong ? nlohmann::ordered_json(*row.wrong) : nullptr;
   return json.dump();
 }
 

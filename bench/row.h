@@ -42,7 +42,10 @@ struct Row {
   std::optional<double> ratio_to_best_peer;
   std::optional<double> core_share;
   int rounds_left_out = 0;
-  std::optional<std::string> void_reason;  // why nothing in this row can be used
+  std::optional<std::string> void_reason;    // why nothing in this row can be used
+  std::optional<double> algorithm_mb_per_s;  // see bandwidth.h
+  std::optional<double> bus_mb_per_s;
+  std::optional<std::size_t> wrong;  // elements, of all turns and ranks
 };
 
 // A row of `system`, without anything it is compared with; nothing was left out. REQUIRES: a round in

@@ -21,41 +21,12 @@ inline double slowdown() {
   throw CommandLineError(std::string("PARLEY_BENCH_SLOW=") + word + ": write a number from 1 to 100");
 }
 
-// A System of phase.h that slowdown() holds up: the end that leads spins after each exchange until it has
-// taken so many times as long. Without a slowdown that is one branch, always the same, at each end of an
-// exchange.
-template <typename System>
-class Slowed : public System {
+// Spins after each exchange, on the end that leads, until it has taken slowdown() times as long. Without a
+// slowdown that is one branch, always the same, at each end of an exchange.
+class HoldUp {
  public:
-  template <typename... Arguments>
-  explicit Slowed(bool leads, Arguments&&... arguments)
-      : System(std::forward<Arguments>(arguments)...), factor_(slowdown()), holds_(leads && factor_ > 1) {}
+  explicit HoldUp(bool leads) : factor_(slowdown()), holds_(leads && factor_ > 1) {}
 
-  // An exchange begins with one of these on the end that leads,
-  void send() {
-    begin();
-    System::send();
-  }
-  void send_window() {
-    begin();
-    System::send_window();
-  }
-  // and ends with one of these.
-  void recv() {
-    System::recv();
-    stretch();
-  }
-  void recv_ack() {
-    System::recv_ack();
-    stretch();
-  }
-  void exchange_windows() {
-    begin();
-    System::exchange_windows();
-    stretch();
-  }
-
- private:
   void begin() {
     if (holds_) exchange_ = Stopwatch();
   }
@@ -66,9 +37,64 @@ class Slowed : public System {
     }
   }
 
+ private:
   double factor_;
   bool holds_;
   Stopwatch exchange_;
+};
+
+// A System of phase.h that is held up.
+template <typename System>
+class Slowed : public System {
+ public:
+  template <typename... Arguments>
+  explicit Slowed(bool leads, Arguments&&... arguments)
+      : System(std::forward<Arguments>(arguments)...), hold_up_(leads) {}
+
+  // An exchange begins with one of these on the end that leads,
+  void send() {
+    hold_up_.begin();
+    System::send();
+  }
+  void send_window() {
+    hold_up_.begin();
+    System::send_window();
+  }
+  // and ends with one of these.
+  void recv() {
+    System::recv();
+    hold_up_.stretch();
+  }
+  void recv_ack() {
+    System::recv_ack();
+    hold_up_.stretch();
+  }
+  void exchange_windows() {
+    hold_up_.begin();
+    System::exchange_windows();
+    hold_up_.stretch();
+  }
+
+ private:
+  HoldUp hold_up_;
+};
+
+// A Collective of collective.h that is held up.
+template <typename Collective>
+class SlowedCollective : public Collective {
+ public:
+  template <typename... Arguments>
+  explicit SlowedCollective(bool leads, Arguments&&... arguments)
+      : Collective(std::forward<Arguments>(arguments)...), hold_up_(leads) {}
+
+  void call(int root) {
+    hold_up_.begin();
+    Collective::call(root);
+    hold_up_.stretch();
+  }
+
+ private:
+  HoldUp hold_up_;
 };
 
 }  // namespace parley::bench

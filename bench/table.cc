@@ -73,4 +73,23 @@ std::string disturbance_note(const Row& parley, const Row& raw) {
                      parley.rounds_left_out, parley.rounds + parley.rounds_left_out);
 }
 
+std::string collective_header() {
+  return "# microseconds per call; bandwidths in MB/s (1e6 bytes) as nccl-tests define them\n" +
+         fmt::format("{:<8}{:<10}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>8}{:>10}\n", "# Size", "System",
+                     "time", "p99", "min", "max", "algbw", "busbw", "#wrong", "probe_ns");
+}
+
+std::string collective_line(const Row& row) {
+  std::string text = fmt::format(
+      "{:<8}{:<10}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.1f}{:>12.1f}{:>8}{:>10.0f}\n",
+      format_size(row.subject.bytes), row.system, row.median_us, number(row.p99_us), row.lo_us, row.hi_us,
+      number(row.algorithm_mb_per_s), number(row.bus_mb_per_s), row.wrong.value_or(0), row.probe_ns);
+  std::string share;
+  append_share(share, row, "its");
+  if (!share.empty())
+    text += "# DISTURBED: a rank had its core for as little as " + share + "; do not use this line\n";
+  if (row.void_reason) text += "# VOID: " + *row.void_reason + "; do not use this line\n";
+  return text;
+}
+
 }  // namespace parley::bench

@@ -12,6 +12,10 @@ std::string table_header(Op op);
 // One line with its line end. `raw` is the raw system's row of the same subject.
 std::string table_line(const Row& row, const Row& raw);
 
+// The same of collectives; a line of a row that is void, or disturbed, is followed by a comment that says so.
+std::string collective_header();
+std::string collective_line(const Row& row);
+
 // A comment line when a rank had less than its core, so that neither the figures nor their ratio can be
 // trusted, or when rounds of that kind were left out; else empty. Both rows are of the same subject.
 std::string disturbance_note(const Row& parley, const Row& raw);

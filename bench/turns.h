@@ -14,7 +14,7 @@ namespace parley::bench {
 // What a turn brings to this rank.
 struct Arrivals {
   std::function<void()> spoil;  // before the turn: makes sure that nothing of it is there yet
-  std::function<void()> check;  // after it: throws std::runtime_error when something else came
+  std::function<void()> check;  // after it: counts what is wrong, or throws std::runtime_error
 };
 
 // Of one end of a pair. Borrows the buffers.

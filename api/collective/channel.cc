@@ -23,7 +23,7 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
   runs_.reserve(most_under_way);
 }
 
-transport::Posted Channel::begin(transport::Messenger& messenger, const Call& call) noexcept {
+transport::Posted Channel::begin(transport::Messenger& messenger, Call&& call) noexcept {
   try {
     history_.look_for_strays(messenger);
     const std::shared_ptr<const Plan>& plan = plans_.find(call.question);
@@ -34,7 +34,7 @@ transport::Posted Channel::begin(transport::Messenger& messenger, const Call& ca
     }
     // Behind those that began before it.
     std::rotate(run, run + 1, runs_.end());
-    return runs_.back()->start(messenger, call, plan);
+    return runs_.back()->start(messenger, std::move(call), plan);
   } catch (const std::bad_alloc&) {
     return {Code::exhausted};
   }

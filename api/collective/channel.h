@@ -24,7 +24,7 @@ class Channel {
   Channel(transport::Engine& engine, std::uint32_t context, Team team, const schedule::Overrides& overrides);
 
   // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full().
-  transport::Posted begin(transport::Messenger& messenger, const Call& call) noexcept;
+  transport::Posted begin(transport::Messenger& messenger, Call&& call) noexcept;
 
   [[nodiscard]] bool is_full() const noexcept { return under_way() >= most_under_way; }
   [[nodiscard]] const Team& team() const noexcept { return team_; }

@@ -36,6 +36,20 @@ schedule::Request PlanCache::request_of(const Question& question) const {
   return request;
 }
 
+namespace {
+void fill_in_start(Plan& plan) {
+  for (const schedule::Step& step : plan.schedule.steps) {
+    plan.most_operands = std::max<std::size_t>(plan.most_operands, step.operand_count);
+    if (step.blockers == 0) {
+      auto& first = schedule::is_transfer(step) ? plan.first_transfers : plan.first_local;
+      first.push_back(static_cast<std::uint32_t>(plan.blockers.size()));
+    }
+    plan.blockers.push_back(step.blockers);
+  }
+  std::reverse(plan.first_transfers.begin(), plan.first_transfers.end());
+}
+}  // namespace
+
 const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& question) {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) { return entry.answers(question); });
@@ -48,6 +62,7 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
   plan->choice = schedule::select(request, overrides_);
   request.shape.segment_count = plan->choice.chosen.segment_count;
   plan->schedule = schedule::make(question.operation, plan->choice.chosen.algorithm, request.shape);
+  fill_in_start(*plan);
   Entry entry{question,
               {question.counts.begin(), question.counts.end()},
               {question.receive_counts.begin(), question.receive_counts.end()},

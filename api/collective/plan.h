@@ -33,10 +33,14 @@ struct Question {
   bool rank_order = false;  // Determinism::rank_order
 };
 
-// One rank's schedule for a question, and why this one.
+// One rank's schedule for a question, and why this one; with what a run begins with, ready to be copied.
 struct Plan {
   schedule::Plan choice;
   schedule::Schedule schedule;
+  std::vector<std::uint32_t> blockers;         // by step
+  std::vector<std::uint32_t> first_transfers;  // steps that wait for nothing, last first: a stack
+  std::vector<std::uint32_t> first_local;      // the same of copies and reductions, first first
+  std::size_t most_operands = 0;               // of one step
 };
 
 // The plans of one group, made when they are first needed and kept: a bounded number, those used last.

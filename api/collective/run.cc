@@ -16,37 +16,31 @@ using schedule::Step;
 using schedule::StepKind;
 using transport::Posted;
 
-namespace {
-bool is_transfer(const Step& step) noexcept {
-  return step.kind == StepKind::send || step.kind == StepKind::receive;
-}
-}  // namespace
-
 Run::~Run() {
   if (base::IntrusiveList<Agent, transport::AgentTag>::is_linked(*this))
     base::IntrusiveList<Agent, transport::AgentTag>::remove(*this);
 }
 
-Posted Run::start(transport::Messenger& messenger, const Call& call,
+Posted Run::start(transport::Messenger& messenger, Call&& call,
                   const std::shared_ptr<const Plan>& plan) noexcept {
   messenger_ = &messenger;
   try {
-    prepare(call, plan);
+    prepare(std::move(call), plan);
   } catch (const std::bad_alloc&) {
     drop_memory();
     return {Code::exhausted};
   }
   auto* const agent = static_cast<Agent*>(this);
   transport::CompositeSpec spec{.context = lane_.context, .user = agent, .on_interrupt = on_interrupt};
-  spec.timeout = call.timeout;
-  spec.gives_up = call.gives_up;
+  spec.timeout = call_.timeout;
+  spec.gives_up = call_.gives_up;
   request_ = messenger.begin_composite(spec);
   if (request_ == nullptr) {
     drop_memory();
     return {Code::exhausted};
   }
   // Not before it is certain to begin: the other ranks count their calls, too.
-  sequence_ = lane_.history.begin(call.signature);
+  sequence_ = lane_.history.begin(call_.signature);
   state_ = State::running;
   has_told_ = false;
   transport::Request* const request = request_;
@@ -57,40 +51,32 @@ Posted Run::start(transport::Messenger& messenger, const Call& call,
   return {Code::in_progress, request};
 }
 
-void Run::prepare(const Call& call, const std::shared_ptr<const Plan>& plan) {
-  call_ = call;
-  plan_ = plan;
-  note_ = call.signature.packed();
-  const schedule::Schedule& schedule = plan->schedule;
-  const std::size_t steps = schedule.steps.size();
-  blockers_.resize(steps);
-  parts_.resize(steps);
-  ended_.reserve(steps);
-  ready_.reserve(steps);
-  local_.reserve(steps);
+void Run::prepare(Call&& call, const std::shared_ptr<const Plan>& plan) {
+  call_ = std::move(call);
+  if (plan_ != plan) plan_ = plan;
+  note_ = call_.signature.packed();
+  const std::size_t steps = plan->schedule.steps.size();
+  if (parts_.size() < steps) make_room(steps);
   ended_.clear();
-  ready_.clear();
-  local_.clear();
+  blockers_ = plan->blockers;
+  ready_ = plan->first_transfers;
+  local_ = plan->first_local;
   local_done_ = local_offset_ = finished_ = 0;
   steps_left_ = steps;
   failure_.reset();
-  std::size_t most_operands = 0;
-  for (std::size_t i = 0; i < steps; ++i) {
-    blockers_[i] = schedule.steps[i].blockers;
-    parts_[i] = {this, static_cast<std::uint32_t>(i), nullptr};
-    most_operands = std::max<std::size_t>(most_operands, schedule.steps[i].operand_count);
-  }
-  operands_.resize(most_operands);
-  scratch_ = scratch_pool_.take(schedule.scratch_count * call.question.element_bytes);
-  prepare_staging(call);
-  const auto is_first = [&](std::size_t i, bool is_transfer_wanted) {
-    return blockers_[i] == 0 && is_transfer(schedule.steps[i]) == is_transfer_wanted;
-  };
-  for (std::size_t i = 0; i < steps; ++i)
-    if (is_first(i, false)) local_.push_back(static_cast<std::uint32_t>(i));
-  // The stack hands out the first steps first.
-  for (std::size_t i = steps; i-- > 0;)
-    if (is_first(i, true)) ready_.push_back(static_cast<std::uint32_t>(i));
+  if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
+  scratch_ = scratch_pool_.take(plan->schedule.scratch_count * call_.question.element_bytes);
+  const tensor::Reduction* const reduction = call_.reduction.get();
+  if (!call_.inputs.empty() || !call_.outputs.empty() || (reduction != nullptr && reduction->prepares()))
+    prepare_staging();
+}
+
+// No list of a schedule so long has to grow later.
+void Run::make_room(std::size_t steps) {
+  ended_.reserve(steps);
+  ready_.reserve(steps);
+  local_.reserve(steps);
+  while (parts_.size() < steps) parts_.push_back({this, static_cast<std::uint32_t>(parts_.size()), nullptr});
 }
 
 void Run::unblock(std::uint32_t index) noexcept {
@@ -166,11 +152,12 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
 }
 
 void Run::drop_memory() noexcept {
-  scratch_pool_.give(std::exchange(scratch_, {}));
-  scratch_pool_.give(std::exchange(staged_input_, {}));
-  scratch_pool_.give(std::exchange(staged_output_, {}));
+  for (ScratchPool::Memory* const memory : {&scratch_, &staged_input_, &staged_output_})
+    if (memory->data() != nullptr) scratch_pool_.give(std::exchange(*memory, {}));
+  sources_.clear();
+  targets_.clear();
+  cursor_ = {};
   call_.reduction.reset();
-  plan_.reset();
 }
 
 // The end. What it kept is free before the request is, for that may begin another one.

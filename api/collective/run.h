@@ -23,6 +23,8 @@ namespace parley::collective {
 
 // One collective that is to be done. The memory stays as it is until the request has ended.
 struct Call {
+  Call() noexcept {}  // no aggregate, which would be filled with zeros first: see transport::Request
+
   Signature signature;
   Question question;
   const std::byte* input = nullptr;  // in place: see schedule::in_place_layout()
@@ -67,7 +69,7 @@ class Run final : public transport::Agent {
 
   // Begins; the request ends with the collective, perhaps at once. Fails with `exhausted`: then this call has
   // no number in the group. REQUIRES: is_idle().
-  transport::Posted start(transport::Messenger& messenger, const Call& call,
+  transport::Posted start(transport::Messenger& messenger, Call&& call,
                           const std::shared_ptr<const Plan>& plan) noexcept;
 
   [[nodiscard]] bool is_idle() const noexcept { return state_ == State::idle; }
@@ -109,7 +111,8 @@ class Run final : public transport::Agent {
   };
 
   // run.cc: the course
-  void prepare(const Call& call, const std::shared_ptr<const Plan>& plan);
+  void prepare(Call&& call, const std::shared_ptr<const Plan>& plan);
+  void make_room(std::size_t steps);
   void unblock(std::uint32_t index) noexcept;
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
@@ -120,7 +123,7 @@ class Run final : public transport::Agent {
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) const noexcept;
 
   // staging.cc: before the first step and after the last
-  void prepare_staging(const Call& call);
+  void prepare_staging();
   bool open_pieces() noexcept;
   bool close_pieces() noexcept;
   bool finish_pieces() noexcept;
@@ -152,8 +155,8 @@ class Run final : public transport::Agent {
   transport::Messenger* messenger_ = nullptr;
   transport::Request* request_ = nullptr;
   Call call_;
-  std::shared_ptr<const Plan> plan_;
-  std::int64_t sequence_ = 0;  // the number of this call in the group
+  std::shared_ptr<const Plan> plan_;  // kept from run to run: most of them take the same
+  std::int64_t sequence_ = 0;         // the number of this call in the group
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;
   ScratchPool::Memory staged_input_;

@@ -16,11 +16,9 @@ std::uint64_t Run::piece_count() const noexcept {
   return std::max<std::uint64_t>(1, piece_bytes / call_.question.element_bytes);
 }
 
-void Run::prepare_staging(const Call& call) {
+void Run::prepare_staging() {
+  const Call& call = call_;
   const std::uint64_t element_bytes = call.question.element_bytes;
-  sources_.clear();
-  targets_.clear();
-  cursor_ = {};
   for (const Tensor& tensor : call.inputs)
     sources_.push_back({const_cast<std::byte*>(tensor.data()), tensor.numel()});  // read only
   for (const Tensor& tensor : call.outputs) targets_.push_back({tensor.mutable_data(), tensor.numel()});

@@ -141,7 +141,8 @@ void set_outputs(CollectiveCall& call, const GroupState& group, TensorList list)
 }
 
 void set_root(CollectiveCall& call, const GroupState& group, int root) {
-  check_rank(group, root, concat(call.name, ": root").c_str());
+  if (root < 0 || root >= group.size) [[unlikely]]
+    refuse_rank(group, root, concat(call.name, ": root").c_str());
   call.call.signature.root = root;
   call.call.question.root = static_cast<std::uint32_t>(root);
 }

@@ -19,7 +19,7 @@ namespace parley::detail {
 template <typename Options>
 CollectiveCall begin_call(const GroupState& group, const char* name, schedule::Operation operation,
                           const Options& options) {
-  CollectiveCall call{name, {}};
+  CollectiveCall call(name);
   call.async_op = options.async_op;
   call.call.signature.operation = call.call.question.operation = operation;
   call.call.timeout = options.timeout.value_or(group.world->timeout);

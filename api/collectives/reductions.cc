@@ -34,11 +34,16 @@ Table make_table() {
 
 std::shared_ptr<const tensor::Reduction> reduction_of(const ReduceOp& op, DType dtype,
                                                       const char* operation) {
+  if (is_plain(op.kind())) {
+    // Never destroyed, so that nobody has to count who uses it.
+    static const Table& table = *new Table(make_table());
+    const auto& known = table[static_cast<std::size_t>(op.kind())][static_cast<std::size_t>(dtype)];
+    if (known != nullptr) [[likely]]
+      return {std::shared_ptr<const void>(), known.get()};
+  }
   if (const auto reason = reason_against(op.kind(), dtype); !reason.empty())
     throw UsageError(base::concat(operation, ": ", name(op), " of ", name(dtype), ": ", reason));
-  if (!is_plain(op.kind())) return std::make_shared<const tensor::Reduction>(op, dtype);
-  static const Table table = make_table();
-  return table[static_cast<std::size_t>(op.kind())][static_cast<std::size_t>(dtype)];
+  return std::make_shared<const tensor::Reduction>(op, dtype);
 }
 
 }  // namespace parley::detail

@@ -12,13 +12,16 @@ namespace {
 // `bandwidth` over the link, both directions busy. What counts is which algorithm is better, so a factor
 // of 1.5 does no harm.
 constexpr LinkPrice prices[] = {
-    {250, 150, 0.08},   // shared_memory
-    {2500, 1500, 0.25}  // tcp
+    {250, 150, 0.08, 0.08},   // shared_memory
+    {2500, 1500, 0.18, 0.30}  // tcp
 };
+constexpr double large_message_bytes = 512 << 10;
 constexpr double step_ns = 40;         // to run any step
-constexpr double fold_byte_ns = 0.06;  // to fold a byte into another
+constexpr double fold_byte_ns = 0.08;  // to fold a byte into another
 // Who waits for a rank that has no core waits for a switch of contexts.
 constexpr double switch_ns = 3000;
+// Pipelines want all their ranks to run at once: with fewer cores a segment waits for more than its switch.
+constexpr double shared_pipeline = 1.6;
 
 // How many ranks of one host send to other hosts at the same time, through one adapter.
 double ranks_that_cross(Algorithm algorithm, const Shape& shape) {
@@ -33,10 +36,17 @@ double ranks_that_cross(Algorithm algorithm, const Shape& shape) {
   }
 }
 
+bool is_pipeline(Algorithm algorithm) {
+  return algorithm == Algorithm::chain || algorithm == Algorithm::binary_tree ||
+         algorithm == Algorithm::segmented_ring;
+}
+
 double path_ns(const Path& path, const LinkPrice& price, std::uint64_t element_bytes, double sharing) {
-  return static_cast<double>(path.hops) * price.latency_ns +
-         static_cast<double>(path.messages) * (price.message_ns + step_ns) +
-         static_cast<double>(path.elements * element_bytes) * price.byte_ns * sharing;
+  const double bytes = static_cast<double>(path.elements * element_bytes);
+  const auto messages = static_cast<double>(path.messages);
+  const bool is_large = bytes > messages * large_message_bytes;
+  return static_cast<double>(path.hops) * price.latency_ns + messages * (price.message_ns + step_ns) +
+         bytes * (is_large ? price.large_byte_ns : price.byte_ns) * sharing;
 }
 
 }  // namespace
@@ -53,12 +63,17 @@ double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, 
                   const Surroundings& surroundings) {
   const Cost promised = cost(operation, algorithm, shape);
   const double crossing = promised.far.elements > 0 ? ranks_that_cross(algorithm, shape) : 1;
-  const double alone = path_ns(promised.near, price(surroundings.near), element_bytes, 1) +
+  const bool shares_cores = surroundings.ranks_per_core > 1;
+  Path near = promised.near;
+  // What a message takes within a host beyond its ends is done by the host's cores, too: where those are
+  // scarce nobody does anything else meanwhile.
+  if (shares_cores) near.hops = near.messages;
+  const double alone = path_ns(near, price(surroundings.near), element_bytes, 1) +
                        path_ns(promised.far, price(surroundings.far), element_bytes, crossing) +
                        static_cast<double>(promised.reduced * element_bytes) * fold_byte_ns;
-  if (surroundings.ranks_per_core <= 1) return alone;
+  if (!shares_cores) return alone;
   // Ranks in turns: all they do takes that much longer, and each hop needs a switch.
-  return alone * surroundings.ranks_per_core +
+  return alone * surroundings.ranks_per_core * (is_pipeline(algorithm) ? shared_pipeline : 1) +
          static_cast<double>(promised.near.hops + promised.far.hops) * switch_ns;
 }
 

@@ -13,11 +13,13 @@ enum class Link : std::uint8_t { shared_memory, tcp };
 std::string_view name(Link link) noexcept;
 
 // What a message costs: from its sending until it is there, beyond what it keeps its sender or receiver busy;
-// what it keeps them busy; and each byte.
+// what it keeps them busy; and each byte, of which those of large messages cost more, for no cache holds
+// them.
 struct LinkPrice {
   double latency_ns;
   double message_ns;
   double byte_ns;
+  double large_byte_ns;
 };
 LinkPrice price(Link link) noexcept;
 

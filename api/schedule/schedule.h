@@ -40,6 +40,10 @@ struct Step {
   Slice to = {};                    // receive, copy, reduce
 };
 
+inline bool is_transfer(const Step& step) noexcept {
+  return step.kind == StepKind::send || step.kind == StepKind::receive;
+}
+
 // All that one rank does in one collective: a graph without cycles, in a list in which every step comes after
 // those it waits for. Counts are elements, not bytes. Immutable once built; may be run again and by several
 // at once, each with its own buffers and counters.

@@ -19,7 +19,7 @@ DESCRIPTION
     the current folder.
 
     With an operation: measures Parley between pairs of processes (0-1, 2-3, ...) of this host and, in the same
-    rounds and between the same processes, a loop without a library. All figures are medians over rounds. Compare
+    rounds and between the same processes, a loop without a library; or collectives of all processes. All figures are medians over rounds. Compare
     figures of one run only, and best their ratios: machines drift.
 
 OPERATIONS
@@ -27,7 +27,10 @@ OPERATIONS
     bandwidth       64 messages at a time in one direction
     bidirectional   64 messages at a time in both directions at once
     message-rate    as bandwidth, counted instead of weighed
-    limits          these, without Parley: raw loops over shared memory, and which is the fastest
+    broadcast, reduce, all_reduce, all_gather, reduce_scatter, all_to_all, gather, scatter, barrier
+                    calls of a collective by all ranks, one after the other: time of a call, algorithm and bus bandwidth
+                    as nccl-tests define them, elements that were wrong, and the algorithm that was taken
+    limits          the first four, without Parley: raw loops over shared memory, and which is the fastest
     compare         Parley, MPI, Gloo and the raw limits in one run, in turns: a program of its own kind, with its
                     own options; see parley-bench compare --help
 
@@ -51,6 +54,7 @@ EXAMPLES
     parley-bench
     parley-bench latency --transport shm --sizes 8:16M
     parley-bench bandwidth --sizes 64K,1M --json rows.jsonl
+    parley-bench all_reduce --ranks 4 --sizes 8:16M --algo ring
     parley-bench limits --ops latency --sizes 64K,1M --rewrite
     parley-bench compare --html report.html
 
@@ -78,8 +82,8 @@ DESCRIPTION
 
 OPTIONS
     What is measured:
-    --ops LIST              latency, bandwidth, bidirectional, message-rate, broadcast, reduce, all-reduce,
-                            all-gather, reduce-scatter, all-to-all, gather, scatter, barrier [the first four]
+    --ops LIST              latency, bandwidth, bidirectional, message-rate, broadcast, reduce, all_reduce,
+                            all_gather, reduce_scatter, all_to_all, gather, scatter, barrier [the first four]
     --ranks LIST            how many processes [2]
     --transport LIST        shm, tcp [both]
     --buffers LIST          kept: senders send the same bytes again; rewritten: they write them anew before each

@@ -17,7 +17,7 @@ namespace parley::bench {
 // theirs in the same order. They borrow mesh and buffers.
 
 // Objects that are made once, over buffers that are bound to connections. They run on a busy-polling mesh as
-// on an asynchronous one. all-reduce and reduce-scatter work in place, so what is given is copied first, as
+// on an asynchronous one. all_reduce and reduce_scatter work in place, so what is given is copied first, as
 // by a program that still needs it.
 class GlooAlgorithms {
  public:
@@ -31,7 +31,7 @@ class GlooAlgorithms {
 
  private:
   CollectiveBuffers& buffers_;
-  std::vector<float> in_place_;                               // reduce-scatter
+  std::vector<float> in_place_;                               // reduce_scatter
   std::vector<std::unique_ptr<gloo::Algorithm>> algorithms_;  // of a broadcast one for each root
 };
 

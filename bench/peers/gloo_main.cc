@@ -23,7 +23,7 @@ constexpr PeerProgram program{"peer-gloo", "Gloo", transports};
 constexpr const char* best = "gloo";
 constexpr const char* by_default = "gloo-default";
 
-class GlooPeer final : public Peer {
+class GlooPeer final : public Library {
  public:
   GlooPeer(int rank, int size, const std::shared_ptr<Store>& store)
       : sleeping_(connect_gloo_mesh(rank, size, store, "asynchronous", GlooMode::asynchronous)),

@@ -38,7 +38,7 @@ constexpr const char* size_variable = "PMI_SIZE";
 constexpr auto launch_for = mpich_launch;
 #endif
 
-class MpiPeer final : public Peer {
+class MpiPeer final : public Library {
  public:
   explicit MpiPeer(MpiWorld& world) : world_(world) {}
 

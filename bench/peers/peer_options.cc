@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/choice.h"
-#include "bench/sizes.h"
 
 namespace parley::bench {
 namespace {
@@ -52,19 +51,6 @@ Op understand_op(const CLI::App& app, const Words& words) {
   return operations[choose("operation", words.op, op_names())].op;
 }
 
-// A barrier moves nothing; reductions are of 32-bit floats, and all collectives are measured alike.
-std::vector<std::size_t> understand_sizes(const CLI::App& app, const Words& words, Op op) {
-  if (op == Op::barrier) return {0};
-  std::vector<std::size_t> sizes = sizes_from(app.count("--sizes") > 0 ? words.sizes : "8,1K,64K,1M");
-  if (!is_collective(op)) return sizes;
-  for (const std::size_t bytes : sizes) {
-    if (bytes % sizeof(float) == 0) continue;
-    throw CommandLineError("--sizes: collectives move 32-bit floats, and " + format_size(bytes) +
-                           " is no multiple of 4");
-  }
-  return sizes;
-}
-
 }  // namespace
 
 std::optional<PeerOptions> parse_peer_options(const PeerProgram& program, int argc, const char* const* argv) {
@@ -80,7 +66,7 @@ std::optional<PeerOptions> parse_peer_options(const PeerProgram& program, int ar
   const std::size_t transport =
       app.count("--transport") > 0 ? choose("transport", words.transport, program.transports) : 0;
   options.transport = program.transports[transport];
-  options.sizes = understand_sizes(app, words, options.op);
+  options.sizes = sizes_for(options.op, app.count("--sizes") > 0 ? words.sizes : "8,1K,64K,1M");
   if (app.count("--rounds") > 0) {
     options.rounds = parse_number("--rounds", words.rounds, "a whole number", 1, most_rounds);
   }

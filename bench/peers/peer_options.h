@@ -1,14 +1,11 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "bench/command_line.h"
-#include "bench/op.h"
+#include "bench/measurement.h"
 
 namespace parley::bench {
 
@@ -20,16 +17,9 @@ struct PeerProgram {
 };
 
 // Its command line.
-struct PeerOptions {
-  Op op = Op::latency;
+struct PeerOptions : Measurement {
   int ranks = 2;
-  std::string transport;
-  std::vector<std::size_t> sizes;  // of a barrier: one of nothing
-  int rounds = 21;
-  double round_ms = 10;   // of one turn
-  std::string json_file;  // empty: no JSON
-  bool rewrite = false;   // buffers written anew before each exchange
-  bool pin = true;        // each rank to a core of its own, where there are enough
+  bool pin = true;  // each rank to a core of its own, where there are enough
 };
 
 // Nothing when help was asked for and printed. Throws CommandLineError.

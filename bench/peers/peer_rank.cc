@@ -6,10 +6,11 @@
 #include <iostream>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "bench/cores.h"
-#include "bench/peers/peer_session.h"
+#include "bench/library_session.h"
 #include "bench/report.h"
 #include "bench/sizes.h"
 
@@ -50,27 +51,30 @@ std::string line(const Row& row) {
 }  // namespace
 
 void peer_rank(const PeerProgram& program, const PeerOptions& options, int rank,
-               const std::function<std::unique_ptr<Peer>()>& join) {
+               const std::function<std::unique_ptr<Library>()>& join) {
   const std::vector<int> cores = usable_cores();
   const bool enough_cores = static_cast<std::size_t>(options.ranks) <= cores.size();
   const bool pin = options.pin && enough_cores;
   if (pin) pin_to(core_for(rank, cores));
   std::optional<Report> report;
   if (rank == 0) report.emplace(options.json_file);
-  const std::unique_ptr<Peer> peer = join();
+  const std::unique_ptr<Library> peer = join();
   if (report) {
     report->print(title(program, options, pin ? describe_pinning(options.ranks, cores) : "not pinned"));
     report->print(header());
   }
-  PeerSession session(*peer, options, enough_cores ? Idle::spin : Idle::yield);
+  LibrarySession session(*peer, options, enough_cores ? Idle::spin : Idle::yield);
+  std::size_t wrong = 0;
   for (const std::size_t bytes : options.sizes) {
     const auto rows = session.measure(bytes);
     if (!rows) continue;
     for (const Row& row : *rows) {
       report->print(line(row));
       report->add_json(row);
+      wrong += row.wrong.value_or(0);
     }
   }
+  if (wrong > 0) throw std::runtime_error(std::to_string(wrong) + " elements are wrong");
 }
 
 int peer_main(const PeerProgram& program, int argc, const char* const* argv,

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "bench/peers/peer.h"
+#include "bench/library.h"
 #include "bench/peers/peer_options.h"
 
 namespace parley::bench {
@@ -12,7 +12,7 @@ namespace parley::bench {
 // others by making its peer, measures. Rank 0 prints a table on stdout and appends the JSON rows. Throws
 // whatever went wrong.
 void peer_rank(const PeerProgram& program, const PeerOptions& options, int rank,
-               const std::function<std::unique_ptr<Peer>()>& join);
+               const std::function<std::unique_ptr<Library>()>& join);
 
 // A program's main(): `run` gets its options and returns the exit code; errors are printed.
 int peer_main(const PeerProgram& program, int argc, const char* const* argv,

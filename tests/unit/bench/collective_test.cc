@@ -81,14 +81,14 @@ TEST(CollectiveBuffers, AcceptWhatEachCollectiveBrings) {
       Ranks ranks(op, count);
       for (int root = 0; root < count; ++root) {
         ranks.call(root);
-        for (CollectiveBuffers& each : ranks.buffers()) EXPECT_NO_THROW(each.check_in()) << to_string(op);
+        for (CollectiveBuffers& each : ranks.buffers()) EXPECT_EQ(each.count_wrong(), 0U) << to_string(op);
         ranks.rewrite();
       }
     }
   }
 }
 
-TEST(CollectiveBuffers, RefuseEveryWrongElement) {
+TEST(CollectiveBuffers, CountEveryWrongElement) {
   for (const Op op : collectives()) {
     if (op == Op::barrier) continue;
     Ranks ranks(op, 2);
@@ -97,10 +97,10 @@ TEST(CollectiveBuffers, RefuseEveryWrongElement) {
     for (std::size_t i = 0; i < at.in().size(); ++i) {
       const float right = at.in()[i];
       at.in()[i] += 1;
-      EXPECT_THROW(at.check_in(), std::runtime_error) << to_string(op) << ' ' << i;
+      EXPECT_EQ(at.count_wrong(), 1U) << to_string(op) << ' ' << i;
       at.in()[i] = right;
     }
-    EXPECT_NO_THROW(at.check_in());
+    EXPECT_EQ(at.count_wrong(), 0U);
   }
 }
 
@@ -112,7 +112,7 @@ TEST(CollectiveBuffers, RefuseTheResultOfAnEarlierCall) {
     ranks.rewrite();
     CollectiveBuffers& at = ranks.buffers()[op == Op::broadcast ? 1 : 0];
     at.called(0);
-    EXPECT_THROW(at.check_in(), std::runtime_error) << to_string(op);
+    EXPECT_GT(at.count_wrong(), 0U) << to_string(op);
   }
 }
 
@@ -121,9 +121,9 @@ TEST(CollectiveBuffers, SpoiledOnesHoldNoResult) {
   ranks.call(0);
   CollectiveBuffers& at = ranks.buffers()[1];
   at.spoil_in();
-  EXPECT_NO_THROW(at.check_in()) << "nothing has come since";
+  EXPECT_EQ(at.count_wrong(), 0U) << "nothing has come since";
   at.called(0);
-  EXPECT_THROW(at.check_in(), std::runtime_error);
+  EXPECT_EQ(at.count_wrong(), at.in().size());
 }
 
 TEST(CollectiveBuffers, GiveAndGetBlocks) {

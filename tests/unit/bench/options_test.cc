@@ -108,8 +108,22 @@ TEST(Options, ArenaAndCrossMemoryBelongToParleyOverSharedMemory) {
   EXPECT_FALSE(plain->arena || plain->no_cma);
 }
 
+TEST(Options, CollectivesHaveOptionsOfTheirOwn) {
+  const auto parsed = parse({"all_reduce", "--async", "--algo", "ring", "--by-hand"});
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->op, Op::all_reduce);
+  EXPECT_TRUE(parsed->async && parsed->by_hand);
+  EXPECT_EQ(parsed->algorithm, "ring");
+  const auto plain = parse({"gather"});
+  EXPECT_FALSE(plain->async || plain->by_hand);
+  EXPECT_EQ(plain->algorithm, "");
+  EXPECT_EQ(parse({"barrier", "--sizes", "8,16"})->sizes, (std::vector<std::size_t>{0}));
+}
+
 TEST(Options, MistakesAreAnsweredInOneClearLine) {
-  const std::string operations = "latency, bandwidth, bidirectional, message-rate or limits";
+  const std::string operations =
+      "latency, bandwidth, bidirectional, message-rate, broadcast, reduce, all_reduce, all_gather, "
+      "reduce_scatter, all_to_all, gather, scatter, barrier or limits";
   const std::vector<std::pair<std::vector<const char*>, std::string>> answers = {
       {{}, "which operation? Write " + operations},
       {{"foo"}, "there is no operation 'foo': write " + operations},
@@ -137,9 +151,16 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"latency", "--rounds", "0"}, "--rounds '0': write a whole number from 1 to 100000"},
       {{"latency", "--rounds", "2.5"}, "--rounds '2.5': write a whole number from 1 to 100000"},
       {{"latency", "--round-ms", "-1"}, "--round-ms '-1': write milliseconds from 0.001 to 10000"},
-      {{"all-reduce"}, "Parley does not offer all-reduce: the peers do, see bench/peers/README.md"},
       {{"limits", "--ops", "barrier"},
-       "Parley does not offer barrier: the peers do, see bench/peers/README.md"},
+       "limits are of messages between two ranks, and barrier is a collective"},
+      {{"all_reduce", "--sizes", "8,10"},
+       "--sizes: collectives move 32-bit floats, and 10 is no multiple of 4"},
+      {{"latency", "--async"}, "--async belongs to collectives"},
+      {{"limits", "--algo", "ring"}, "--algo belongs to collectives"},
+      {{"barrier", "--async"}, "--async: a barrier is never"},
+      {{"broadcast", "--by-hand"}, "--by-hand belongs to all_reduce of two ranks"},
+      {{"all_reduce", "--by-hand", "--ranks", "4"}, "--by-hand belongs to all_reduce of two ranks"},
+      {{"all_reduce", "--transport", "shm", "--arena"}, "--arena belongs to messages between two ranks"},
       {{"latency", "--arena"}, "--arena belongs to shared memory"},
       {{"latency", "--no-cma"}, "--no-cma belongs to shared memory"},
       {{"limits", "--arena"}, "--arena: limits are those of shared memory, without Parley"},
@@ -169,7 +190,7 @@ TEST(Options, HelpIsNoErrorAndSpeaksInWords) {
   EXPECT_FALSE(parse({"--help"}));
   const std::string help = testing::internal::GetCapturedStdout();
   for (const char* words : {"Usage: parley-bench OPERATION [OPTIONS]",
-                            "latency, bandwidth, bidirectional, message-rate or limits", "--rounds N ",
+                            "latency, bandwidth, bidirectional, message-rate, broadcast", "--rounds N ",
                             "[21]", "--json FILE ", "--no-pin ", "Exit code: 2 wrong usage"}) {
     EXPECT_NE(help.find(words), std::string::npos) << words << "\n" << help;
   }

@@ -29,7 +29,7 @@ std::string mistake(const std::vector<const char*>& arguments) {
 }
 
 TEST(PeerOptions, HaveDefaults) {
-  const auto options = parse({"all-reduce"});
+  const auto options = parse({"all_reduce"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->op, Op::all_reduce);
   EXPECT_EQ(options->ranks, 2);
@@ -70,7 +70,7 @@ TEST(PeerOptions, MistakesAreAnsweredInOneClearLine) {
       {{"latency", "--ranks", "3"}, "3 ranks: ranks talk in pairs"},
       {{"latency", "--ranks", "two"}, "--ranks 'two': write an even number from 2 to 1024"},
       {{"latency", "--transport", "pigeon"}, "there is no transport 'pigeon': write shm or tcp"},
-      {{"all-reduce", "--sizes", "8,10"},
+      {{"all_reduce", "--sizes", "8,10"},
        "--sizes: collectives move 32-bit floats, and 10 is no multiple of 4"},
       {{"latency", "--rounds", "0"}, "--rounds '0': write a whole number from 1 to 100000"},
       {{"latency", "--colour"}, "there is no option --colour"},

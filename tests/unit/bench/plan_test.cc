@@ -94,5 +94,17 @@ TEST(Plan, PercentilesBelongToLatencyOnly) {
   }
 }
 
+TEST(Plan, RotationsAreWhole) {
+  for (const double exchange_us : {1.0, 500.0, 1e6}) {
+    const Plan single = make_plan(Op::broadcast, 8, 10'000, exchange_us);
+    const Plan plan = in_whole_rotations(single, 3);
+    EXPECT_EQ(plan.warmup % 3, 0);
+    EXPECT_EQ(plan.batch_length % 3, 0);
+    EXPECT_EQ(plan.tail_samples % 3, 0);
+    EXPECT_GE(plan.batches, 1);
+    EXPECT_LE(plan.batches * plan.batch_length, std::max(3, single.batches * single.batch_length + 3));
+  }
+}
+
 }  // namespace
 }  // namespace parley::bench

@@ -47,6 +47,46 @@ TEST(ParleyBench, MeasuresPairsThatShareCores) {
   EXPECT_EQ(file.rows()[0]["ranks"], 4);
 }
 
+TEST(ParleyBench, MeasuresEveryCollectiveAndChecksAllElements) {
+  for (const char* op : {"broadcast", "reduce", "all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                         "gather", "scatter", "barrier"}) {
+    const RowFile file;
+    const std::string quick = " --ranks 4 --rounds 2 --round-ms 0.01 --sizes 8,100000 --json ";
+    ASSERT_EQ(run_bench(op + quick + file.path()), 0) << op;
+    const bool moves = op != std::string("barrier");
+    const auto rows = file.rows();
+    ASSERT_EQ(rows.size(), moves ? 2U : 1U) << op;
+    for (const auto& row : rows) {
+      EXPECT_EQ(row["op"], op);
+      EXPECT_EQ(row["system"], "parley");
+      EXPECT_EQ(row["wrong"], 0) << op;
+      EXPECT_EQ(row["bus_mb_per_s"].is_null(), !moves) << op;
+      EXPECT_TRUE(row["void"].is_null() || !row["void"].get<std::string>().ends_with("wrong")) << op;
+    }
+  }
+}
+
+TEST(ParleyBench, MeasuresOneAlgorithmAsynchronouslyBesideALoopByHand) {
+  const RowFile file;
+  ASSERT_EQ(
+      run_bench("all_reduce --transport shm --rounds 2 --round-ms 0.1 --sizes 8,100000 --async --rewrite "
+                "--algo ring --by-hand --json " +
+                file.path()),
+      0);
+  const auto rows = file.rows();
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i]["system"], i % 2 == 0 ? "parley" : "by hand");
+    EXPECT_EQ(rows[i]["wrong"], 0);
+  }
+}
+
+TEST(ParleyBench, FailsWithAnAlgorithmThatIsNone) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_bench("all_reduce --rounds 1 --sizes 8 --algo circle"), 1);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("circle"), std::string::npos);
+}
+
 // A mistake is answered before any process is started.
 TEST(ParleyBench, LeavesWithTwoAfterAMistake) {
   EXPECT_EQ(run_bench("latency --ranks 3"), 2);
@@ -61,7 +101,8 @@ TEST(ParleyBench, SaysWhatIsWrongAndWhereToLook) {
   EXPECT_EQ(run_bench("speed"), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "parley-bench: there is no operation 'speed': write latency, bandwidth, bidirectional, "
-            "message-rate or limits\n"
+            "message-rate, broadcast, reduce, all_reduce, all_gather, reduce_scatter, all_to_all, gather, "
+            "scatter, barrier or limits\n"
             "Run parley-bench --help for more.\n");
 }
 

@@ -15,29 +15,19 @@ namespace {
 const Subject ping{Op::latency, "tcp", 2, 8};
 const Subject stream{Op::bandwidth, "tcp", 2, 1 << 20};
 
-const std::vector<std::string> fields = {"schema",
-                                         "op",
-                                         "transport",
-                                         "ranks",
-                                         "bytes",
-                                         "system",
-                                         "rounds",
-                                         "median_us",
-                                         "p99_us",
-                                         "lo_us",
-                                         "hi_us",
-                                         "mb_per_s",
-                                         "msg_per_s",
-                                         "limit_us",
-                                         "limit_mb_per_s",
-                                         "probe_ns",
-                                         "ratio_to_limit",
-                                         "ratio_to_best_peer",
-                                         "core_share",
-                                         "rounds_left_out",
-                                         "p999_us",
-                                         "buffers",
-                                         "void"};
+const std::vector<std::string> fields = {"schema",         "op",
+                                         "transport",      "ranks",
+                                         "bytes",          "system",
+                                         "rounds",         "median_us",
+                                         "p99_us",         "lo_us",
+                                         "hi_us",          "mb_per_s",
+                                         "msg_per_s",      "limit_us",
+                                         "limit_mb_per_s", "probe_ns",
+                                         "ratio_to_limit", "ratio_to_best_peer",
+                                         "core_share",     "rounds_left_out",
+                                         "p999_us",        "buffers",
+                                         "void",           "alg_mb_per_s",
+                                         "bus_mb_per_s",   "wrong"};
 
 TEST(Row, LatencyComparesMicroseconds) {
   Row row = make_row(ping, "parley", {{6, 7, 9}, {6, 7, 50}, {}}, 61);

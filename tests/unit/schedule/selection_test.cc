@@ -98,6 +98,21 @@ TEST(Selection, DoesWhatAnOverrideAsksForIfThatIsRight) {
               HasSubstr("ring, which PARLEY_ALGO asks for, cannot: it does not keep rank order"));
 }
 
+// What four ranks on two cores were measured with, over TCP.
+TEST(Selection, TakesFewMessagesAndNoPipelineWhereRanksShareCores) {
+  const auto chosen = [](Operation operation, std::uint64_t bytes) {
+    Request one = request(operation, 4, bytes);
+    one.surroundings = {.near = Link::tcp, .ranks_per_core = 2};
+    return select(one, {}).chosen.algorithm;
+  };
+  EXPECT_EQ(chosen(Operation::all_reduce, 8), Algorithm::recursive_doubling);
+  EXPECT_EQ(chosen(Operation::all_reduce, 64 << 10), Algorithm::rabenseifner);
+  EXPECT_EQ(chosen(Operation::all_reduce, 1 << 20), Algorithm::rabenseifner);
+  EXPECT_EQ(chosen(Operation::broadcast, 1 << 20), Algorithm::scatter_ring);
+  EXPECT_EQ(chosen(Operation::all_to_all, 8), Algorithm::bruck);
+  EXPECT_EQ(chosen(Operation::all_to_all, 1 << 20), Algorithm::linear);
+}
+
 TEST(Selection, IsExplainedInWords) {
   Request one = request(Operation::all_reduce, 4, 1 << 20);
   const std::string text = explain(one, select(one, {}));

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "bench/gate.h"
+#include "bench/library.h"
+#include "bench/measurement.h"
 #include "bench/pair.h"
-#include "bench/peers/peer.h"
-#include "bench/peers/peer_options.h"
 #include "bench/probe.h"
 #include "bench/row.h"
 #include "bench/turns.h"
@@ -17,10 +18,10 @@ namespace parley::bench {
 
 // Measures one library size after size, with the loops, the rounds and the probe that parley-bench measures
 // Parley with.
-class PeerSession {
+class LibrarySession {
  public:
-  // Every rank makes one, with the same options. Borrows both.
-  PeerSession(Peer& peer, const PeerOptions& options, Idle idle);
+  // Every rank makes one, with the same measurement. Borrows both.
+  LibrarySession(Library& library, const Measurement& measurement, Idle idle);
 
   // Called by all ranks with the same size; a row for each way of the library arrives at rank 0, nothing at
   // the others. Throws what the library or the raw link throws, and std::runtime_error when received data is
@@ -33,18 +34,24 @@ class PeerSession {
     std::vector<Series> series;
     std::vector<double> probe_ns;
     std::vector<double> memcpy_gb_per_s;
+    std::vector<std::size_t> wrong;  // elements that came to this rank; of each contender
   };
+
+  // What a turn brings; what of it is wrong is added.
+  using ArrivalsOf = std::function<Arrivals(std::size_t& wrong)>;
 
   [[nodiscard]] bool leads() const;
   SharedMemory open_team_memory();
   Plan plan_for(const Contender& contender, std::size_t bytes);
-  Gathered run_rounds(std::size_t bytes, const std::vector<Contender>& contenders, const Arrivals& arrivals);
+  Gathered run_rounds(std::size_t bytes, const std::vector<Contender>& contenders,
+                      const ArrivalsOf& arrivals_of);
+  std::size_t count_all_wrong(std::size_t mine);
   std::optional<std::vector<Row>> make_rows(std::size_t bytes, const std::vector<Contender>& contenders,
                                             const Gathered& gathered);
 
-  Peer& peer_;
+  Library& library_;
   World& world_;
-  const PeerOptions& options_;
+  const Measurement& measurement_;
   Idle idle_;
   Pair pair_;
   Waiting probe_waiting_;
