@@ -25,7 +25,6 @@ ParleyCollective::ParleyCollective(ProcessGroup& group, CollectiveBuffers& buffe
       blocks_(blocks_of(op_ == Op::scatter ? buffers.out() : buffers.in(), buffers.count())) {}
 
 void ParleyCollective::call(int root) {
-  if (op_ == Op::barrier) return group_.barrier();
   if (async_)
     begin(root).wait();
   else
@@ -43,9 +42,10 @@ Work ParleyCollective::begin(int root) {
     case Op::gather:
       return group_.gather(root == rank_ ? TensorList(blocks_) : TensorList(), out_, root,
                            {.async_op = async_});
-    default:
+    case Op::scatter:
       return group_.scatter(in_, root == rank_ ? TensorList(blocks_) : TensorList(), root,
                             {.async_op = async_});
+    default: return group_.barrier({.async_op = async_});
   }
 }
 

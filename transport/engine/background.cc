@@ -20,8 +20,11 @@ constexpr auto look_period = std::chrono::microseconds(400);
 constexpr int quiet_looks = 50;
 constexpr auto longest_sleep = std::chrono::milliseconds(50);
 // So many looks in a row are left out because somebody had the lock at that moment: a caller, that is, who is
-// at work. To wait for it would take the core from that caller.
+// at work. To wait for it would take the core from that caller, and from one that owns the lock more than
+// that.
 constexpr int most_looks_left_out = 4;
+// The same because callers have looked since the last time.
+constexpr int most_looks_of_callers = 50;
 // Of a parked thread, for peers that wonder whether this process lives.
 constexpr auto pulse_period = std::chrono::seconds(1);
 
@@ -73,6 +76,7 @@ void Engine::background_main() noexcept {
   std::uint64_t seen_polls = 0;
   int quiet_turns = 0;
   int left_out = 0;
+  int left_to_callers = 0;
   for (;;) {
     const auto state = background_.load(std::memory_order_relaxed);
     if (state == Background::stopping) return;
@@ -80,11 +84,14 @@ void Engine::background_main() noexcept {
     background_parker_.park(state == Background::watching ? Deadline::after(look_period)
                             : has_pulse                   ? Deadline::after(pulse_period)
                                                           : Deadline::never());
+    if (state == Background::watching && callers_have_polled(seen_polls) &&
+        ++left_to_callers <= most_looks_of_callers)
+      continue;
     if (!lock_.try_lock()) {
       if (state == Background::watching && ++left_out <= most_looks_left_out) continue;
       lock_.lock();
     }
-    left_out = 0;
+    left_out = left_to_callers = 0;
     look_in(seen_polls);
     while (background_turn(seen_polls, quiet_turns)) {
       if (lock_.contended()) lock_.yield();
@@ -98,7 +105,7 @@ void Engine::background_main() noexcept {
 // The look of a parked thread, unless a caller has looked meanwhile.
 void Engine::look_in(std::uint64_t& seen_polls) noexcept {
   if (background_.load(std::memory_order_relaxed) != Background::parked) return;
-  const bool callers_look = polling_ || asleep_ || std::exchange(seen_polls, polls_) != polls_;
+  const bool callers_look = polling_ || asleep_ || callers_have_polled(seen_polls);
   if (!callers_look) {
     tick(Clock::now());
     // As after a sleep: what a transport asks for at every so many looks only is due now, too.
@@ -118,7 +125,7 @@ bool Engine::reactor_is_busy(Clock::time_point now) const noexcept {
 // One look. True: nobody else polls and there is more to do, look again at once.
 bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexcept {
   if (background_.load(std::memory_order_relaxed) != Background::watching) return false;
-  const bool callers_poll = polling_ || std::exchange(seen_polls, polls_) != polls_;
+  const bool callers_poll = polling_ || callers_have_polled(seen_polls);
   const auto now = Clock::now();
   const bool pending = messenger_.live_requests() != 0 || has_unsent() || reactor_is_busy(now);
   // Whoever waits activates us again when it leaves something pending behind.

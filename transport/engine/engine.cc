@@ -141,7 +141,7 @@ void Engine::expire(Clock::time_point now) noexcept {
 
 // REQUIRES: the lock is held.
 std::size_t Engine::look_once() {
-  ++polls_;
+  count_poll();
   tick(Clock::now());
   const std::size_t events = poll_once(nullptr);
   if (events != 0) wake_sleepers();

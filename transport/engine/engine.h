@@ -274,6 +274,15 @@ class Engine {
   }
   void announce_events() noexcept;
   std::size_t look_once();
+  // relaxed, both: a hint for the background thread; nothing is read because of it.
+  void count_poll() noexcept {
+    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  // Whether callers have looked since the last time that this was asked.
+  [[nodiscard]] bool callers_have_polled(std::uint64_t& seen_polls) const noexcept {
+    const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
+    return std::exchange(seen_polls, polls) != polls;
+  }
   void end_announced_sleep() noexcept;
   void resign() noexcept;
   [[nodiscard]] bool has_unsent() const noexcept;
@@ -312,8 +321,8 @@ class Engine {
   bool loop_relies_on_sleeper_ =
       false;  // the loop has armed nothing itself, or a sleeper has taken that over
   EventLoopBell event_loop_bell_;
-  std::list<Waiter*> waiters_;  // oldest first
-  std::uint64_t polls_ = 0;     // passes made by callers
+  std::list<Waiter*> waiters_;           // oldest first
+  std::atomic<std::uint64_t> polls_{0};  // passes made by callers; written under the lock
   base::Clock::time_point next_reactor_poll_{};
   std::uint64_t seen_reactor_work_ = 0;
   base::Clock::time_point reactor_busy_until_{};  // it has done something a moment ago

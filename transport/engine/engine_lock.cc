@@ -22,14 +22,22 @@ constexpr timespec slice{.tv_sec = 0, .tv_nsec = 1'000'000};
 // To take the lock from its owner costs some microseconds: threads that take turns shall own nothing.
 constexpr std::uint32_t times_before_owning = 512;
 
-// A full barrier on every core that runs a thread of this process. False: the kernel has none.
-bool fence_all_threads() noexcept {
+bool register_for_fences() noexcept {
   static const bool is_registered =
       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-  return is_registered && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+  return is_registered;
+}
+
+// A full barrier on every core that runs a thread of this process. False: the kernel has none.
+bool fence_all_threads() noexcept {
+  return register_for_fences() && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 }  // namespace
+
+EngineLock::EngineLock() noexcept {
+  (void)register_for_fences();
+}
 
 void EngineLock::lock_as_other() noexcept {
   if (!take_state()) wait_until([this] { return take_state(); }, state_);

@@ -31,6 +31,11 @@ namespace parley::transport {
 //    if it comes after, the owner finds that it is none any more, and takes `state_` as others do.
 class EngineLock {
  public:
+  // Asks the kernel for the barrier: some 10 ms once the process has other threads, and nothing before.
+  EngineLock() noexcept;
+  EngineLock(const EngineLock&) = delete;
+  EngineLock& operator=(const EngineLock&) = delete;
+
   void lock() noexcept {
     if (!enter_as_owner()) [[unlikely]]
       lock_as_other();

@@ -68,7 +68,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   Endpoint* awaited = awaited_endpoint(watch.requests);
   bool in_time = true;
   for (std::uint32_t busy_polls = 0; in_time;) {
-    ++polls_;
+    count_poll();
     const std::size_t events = poll_once(awaited);
     if (events != 0) {
       announce_events();
@@ -98,7 +98,11 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
   const bool idle_known = watch.idle_since.time_since_epoch().count() != 0;
   switch (watch.idle.next(idle_known ? watch.now - watch.idle_since : std::chrono::nanoseconds(0))) {
     case IdlePolicy::Step::poll: base::cpu_relax(); return true;
-    case IdlePolicy::Step::clock: read_clock(watch); return !timed_out(watch);
+    case IdlePolicy::Step::clock:
+      read_clock(watch);
+      if (timed_out(watch)) return false;
+      // Though there is a core for each, whom we wait for may have been put on this one.
+      [[fallthrough]];
     case IdlePolicy::Step::yield:
       lock_.unlock();
       sched_yield();
