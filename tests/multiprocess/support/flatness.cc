@@ -1,5 +1,6 @@
 #include "tests/multiprocess/support/flatness.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,9 @@ std::string folder_of(pid_t pid) {
   return "/proc/" + std::to_string(pid) + "/";
 }
 
+// Of four ranks, each with as many as it may have (transport/shm/window.h).
+constexpr std::size_t windows_bytes = std::size_t{4} * 4 * 4 << 20;
+
 // Entries come and go while they are listed.
 std::size_t entries_in(const std::string& folder) {
   std::error_code gone;
@@ -28,11 +32,12 @@ std::size_t entries_in(const std::string& folder) {
 
 }  // namespace
 
-std::size_t memory_of(pid_t pid) {
+Memory memory_of(pid_t pid) {
   std::ifstream file(folder_of(pid) + "statm");
-  std::size_t size = 0, resident = 0;
-  expect(static_cast<bool>(file >> size >> resident), "statm");
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::size_t size = 0, resident = 0, shared = 0;
+  expect(static_cast<bool>(file >> size >> resident >> shared), "statm");
+  const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return {(resident - std::min(shared, resident)) * page_bytes, shared * page_bytes};
 }
 
 std::size_t descriptors_of(pid_t pid) {
@@ -52,17 +57,22 @@ void Flatness::begin() {
 void Flatness::expect_as_before(std::size_t growth_bytes) const {
   await([&] { return descriptors_of(pid_) <= descriptors_; }, "the descriptors return");
   await([&] { return threads_of(pid_) <= threads_; }, "the threads return");
-  const std::size_t now = memory_of(pid_);
+  const Memory now = memory_of(pid_);
   // AddressSanitizer keeps up to 256 MiB of freed memory, and the growth of its own tables beside that.
   const std::size_t limit = growth_bytes + (slowness() == 1 ? 0 : std::size_t{384} << 20);
-  expect(now < memory_ + limit,
-         "memory has grown from " + std::to_string(memory_) + " to " + std::to_string(now));
+  const auto expect_below = [](std::size_t bytes, std::size_t before, std::size_t growth, const char* whose) {
+    expect(bytes < before + growth, std::string(whose) + " memory has grown from " + std::to_string(before) +
+                                        " to " + std::to_string(bytes));
+  };
+  expect_below(now.own, memory_.own, limit, "its own");
+  expect_below(now.shared, memory_.shared, growth_bytes + windows_bytes, "shared");
 }
 
 void Flatness::report(const char* what) const {
-  std::printf("%s: %zu descriptors (%zu before), %zu threads (%zu), %zu KiB (%zu)\n", what,
-              descriptors_of(pid_), descriptors_, threads_of(pid_), threads_, memory_of(pid_) / 1024,
-              memory_ / 1024);
+  const Memory now = memory_of(pid_);
+  std::printf("%s: %zu descriptors (%zu before), %zu threads (%zu), %zu KiB (%zu), shared %zu KiB (%zu)\n",
+              what, descriptors_of(pid_), descriptors_, threads_of(pid_), threads_, now.own / 1024,
+              memory_.own / 1024, now.shared / 1024, memory_.shared / 1024);
   std::fflush(stdout);
 }
 
