@@ -53,11 +53,10 @@ class Channel {
 
 }  // namespace
 
-void check_size(std::span<const std::string> texts, const ObjectOptions& options) {
+std::string size_fault(std::span<const std::string> texts, const ObjectOptions& options) {
   const std::size_t bytes = encoded_bytes(texts);
-  if (bytes > options.max_bytes)
-    throw UsageError(
-        concat("a list of objects of ", bytes, " bytes is beyond max_bytes, ", options.max_bytes));
+  if (bytes <= options.max_bytes) return {};
+  return concat("a list of objects of ", bytes, " bytes is beyond max_bytes, ", options.max_bytes);
 }
 
 std::vector<std::string> checked_texts(const ProcessGroup& group, int source, std::span<const std::byte> list,
@@ -74,7 +73,7 @@ std::vector<std::string> checked_texts(const ProcessGroup& group, int source, st
 void send_texts(ProcessGroup& group, std::span<const std::string> texts, int destination,
                 const ObjectOptions& options) {
   const GroupState& state = require_member(GroupAccess::state(group), "send_object_list");
-  check_size(texts, options);
+  if (const std::string fault = size_fault(texts, options); !fault.empty()) throw UsageError(fault);
   Channel(state, options).send(texts, destination);
 }
 

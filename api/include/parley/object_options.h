@@ -29,19 +29,26 @@ struct TextList {
   int source = -1;
 };
 
+// What a rank gives to a group operation; with a `fault`, for people, it can give nothing: the operation
+// begins all the same, ends on all ranks alike, and throws it as UsageError here.
+struct OwnTexts {
+  std::vector<std::string> texts = {};
+  std::string fault = {};
+};
+
 PARLEY_API void send_texts(ProcessGroup& group, std::span<const std::string> texts, int destination,
                            const ObjectOptions& options);
 PARLEY_API TextList receive_texts(ProcessGroup& group, int source, const ObjectOptions& options);
-// `texts`: at the source what is told; elsewhere ignored. Returns it everywhere.
-PARLEY_API std::vector<std::string> broadcast_texts(ProcessGroup& group, std::span<const std::string> texts,
-                                                    int source, const ObjectOptions& options);
-// By rank; at ranks other than `destination` nothing.
-PARLEY_API std::vector<std::string> gather_texts(ProcessGroup& group, const std::string& text,
-                                                 int destination, const ObjectOptions& options);
-PARLEY_API std::vector<std::string> all_gather_texts(ProcessGroup& group, const std::string& text,
+// `mine`: at the source what is told; elsewhere ignored. Returns it everywhere.
+PARLEY_API std::vector<std::string> broadcast_texts(ProcessGroup& group, const OwnTexts& mine, int source,
+                                                    const ObjectOptions& options);
+// `mine`: one text. By rank; at ranks other than `destination` nothing.
+PARLEY_API std::vector<std::string> gather_texts(ProcessGroup& group, const OwnTexts& mine, int destination,
+                                                 const ObjectOptions& options);
+PARLEY_API std::vector<std::string> all_gather_texts(ProcessGroup& group, const OwnTexts& mine,
                                                      const ObjectOptions& options);
-// `texts`: at the source one for each rank; elsewhere ignored.
-PARLEY_API std::string scatter_texts(ProcessGroup& group, std::span<const std::string> texts, int source,
+// `mine`: at the source one text for each rank; elsewhere ignored.
+PARLEY_API std::string scatter_texts(ProcessGroup& group, const OwnTexts& mine, int source,
                                      const ObjectOptions& options);
 
 // Throws ObjectError: what `source` has sent cannot be taken.

@@ -150,8 +150,6 @@ TEST(Objects, WhatCannotBeSentIsTheCallersMistake) {
     EXPECT_THAT(send("\xff"), HasSubstr("JSON"));
     EXPECT_THAT(send(Object(Object::value_t::discarded)), HasSubstr("parsed"));
     EXPECT_THAT(send(std::string(100, 'x'), {.max_bytes = 100}), HasSubstr("beyond max_bytes, 100"));
-    EXPECT_THAT(error_text<UsageError>([&] { scatter_object_list(world, Objects{1}, world.rank()); }),
-                HasSubstr("1 objects for 2 ranks"));
     EXPECT_THAT(error_text<UsageError>([&] { all_gather_object(world, nested(65)); }),
                 HasSubstr("max_depth"));
     Objects list;

@@ -156,14 +156,15 @@ TEST(TorchObjects, AGatherReturnsTheList) {
   });
 }
 
-// "scatter_object_list: the source must pass a list of world size."
+// "scatter_object_list: the source must pass a list of world size." Parley: the others are told if it does
+// not.
 TEST(TorchObjects, AScatterTakesOneObjectForEachRank) {
   run_world(2, [](ProcessGroup& world) {
+    const auto scatter_three = [&] { (void)scatter_object_list(world, Objects{1, 2, 3}, 0); };
     if (world.rank() == 0) {
-      EXPECT_THAT(error_text<UsageError>([&] {
-                    (void)scatter_object_list(world, Objects{1, 2, 3}, 0);
-                  }),
-                  HasSubstr("3 objects for 2 ranks"));
+      EXPECT_THAT(error_text<UsageError>(scatter_three), HasSubstr("3 objects for 2 ranks"));
+    } else {
+      EXPECT_THAT(error_text<ObjectError>(scatter_three), HasSubstr("from rank 0 ("));
     }
     EXPECT_EQ(scatter_object_list(world, Objects{"zero", "one"}, 0), world.rank() == 0 ? "zero" : "one");
   });

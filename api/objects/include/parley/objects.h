@@ -23,8 +23,9 @@
 // ObjectOptions::max_bytes, nested deeper than max_depth, or text that is not UTF-8. ObjectError when what
 // came cannot be taken: beyond the receiver's limits, or no JSON; that list is gone then, and the link is
 // fine. A group operation throws it on all ranks, and gives nobody anything, when one list is beyond the
-// limit of one of them; the group goes on. MismatchError when ranks call different group operations. NaN and
-// the infinities become null, as JSON has none. Thread-safety: that of ProcessGroup.
+// limit of one of them, or cannot be sent (that rank throws UsageError); the group goes on. MismatchError
+// when ranks call different group operations. NaN and the infinities become null, as JSON has none.
+// Thread-safety: that of ProcessGroup.
 namespace parley {
 
 using Object = nlohmann::json;
@@ -54,6 +55,15 @@ inline std::vector<std::string> texts_of_objects(std::span<const Object> objects
   texts.reserve(objects.size());
   for (const Object& object : objects) texts.push_back(text_of_object(object, options));
   return texts;
+}
+
+// The same for a group operation, in which this rank has to take part even if it can give nothing.
+inline OwnTexts own_texts(std::span<const Object> objects, const ObjectOptions& options) {
+  try {
+    return {.texts = texts_of_objects(objects, options)};
+  } catch (const UsageError& error) {
+    return {.fault = error.what()};
+  }
 }
 
 inline Object object_of_text(const ProcessGroup& group, int source, const std::string& text) {
@@ -101,8 +111,8 @@ inline int recv_object_list(ProcessGroup& group, std::vector<Object>& objects, i
 // Makes `objects` at every rank what it is at `source`, of whatever length.
 inline void broadcast_object_list(ProcessGroup& group, std::vector<Object>& objects, int source,
                                   const ObjectOptions& options = {}) {
-  std::vector<std::string> mine;
-  if (group.rank() == source) mine = detail::texts_of_objects(objects, options);
+  detail::OwnTexts mine;
+  if (group.rank() == source) mine = detail::own_texts(objects, options);
   const std::vector<std::string> texts = detail::broadcast_texts(group, mine, source, options);
   if (group.rank() != source) objects = detail::objects_of_texts(group, source, texts);
 }
@@ -110,14 +120,14 @@ inline void broadcast_object_list(ProcessGroup& group, std::vector<Object>& obje
 // At `destination`: the objects of all ranks, by rank. Elsewhere: none.
 inline std::vector<Object> gather_object(ProcessGroup& group, const Object& object, int destination,
                                          const ObjectOptions& options = {}) {
-  const std::string mine = detail::text_of_object(object, options);
+  const detail::OwnTexts mine = detail::own_texts({&object, 1}, options);
   return detail::objects_of_ranks(group, detail::gather_texts(group, mine, destination, options));
 }
 
 // The objects of all ranks, by rank.
 inline std::vector<Object> all_gather_object(ProcessGroup& group, const Object& object,
                                              const ObjectOptions& options = {}) {
-  const std::string mine = detail::text_of_object(object, options);
+  const detail::OwnTexts mine = detail::own_texts({&object, 1}, options);
   return detail::objects_of_ranks(group, detail::all_gather_texts(group, mine, options));
 }
 
@@ -125,8 +135,8 @@ inline std::vector<Object> all_gather_object(ProcessGroup& group, const Object& 
 // not as many as there are ranks; at other ranks they are ignored.
 inline Object scatter_object_list(ProcessGroup& group, std::span<const Object> objects, int source,
                                   const ObjectOptions& options = {}) {
-  std::vector<std::string> all;
-  if (group.rank() == source) all = detail::texts_of_objects(objects, options);
+  detail::OwnTexts all;
+  if (group.rank() == source) all = detail::own_texts(objects, options);
   return detail::object_of_text(group, source, detail::scatter_texts(group, all, source, options));
 }
 
