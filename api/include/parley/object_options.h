@@ -16,7 +16,9 @@ namespace parley {
 // Of the functions in <parley/objects.h>.
 struct ObjectOptions {
   std::int64_t tag = 0;  // point-to-point: 0 to 2^63 - 1; a receive's may be any_tag
-  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;  // of each message
+  // Point-to-point: of the whole call, until the list is sent, or all of it has arrived. Group operations: of
+  // each of their collectives. Not given: each wait lasts as long as the world's operations.
+  std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
   std::size_t max_bytes = std::size_t{16} << 20;  // of a list as it travels: its JSON texts, and 8 for each
   int max_depth = 64;                             // of arrays and objects in one another
 };

@@ -4,7 +4,6 @@
 #include <parley/object_options.h>
 #include <parley/process_group.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -20,10 +19,10 @@
 // operations are collectives of the group: called by every rank, in one order with all others.
 //
 // Errors, beside those of ProcessGroup: UsageError when an object cannot be sent: a list beyond
-// ObjectOptions::max_bytes, nested deeper than max_depth, or text that is not UTF-8. ObjectError when what
-// came cannot be taken: beyond the receiver's limits, or no JSON; that list is gone then, and the link is
-// fine. A group operation throws it on all ranks, and gives nobody anything, when one list is beyond the
-// limit of one of them, or cannot be sent (that rank throws UsageError); the group goes on. MismatchError
+// ObjectOptions::max_bytes, nested deeper than max_depth, text that is not UTF-8, or binary data. ObjectError
+// when what came cannot be taken: beyond the receiver's limits, or no JSON; that list is gone then, and the
+// link is fine. A group operation throws it on all ranks, and gives nobody anything, when one list is beyond
+// the limit of one of them, or cannot be sent (that rank throws UsageError); the group goes on. MismatchError
 // when ranks call different group operations. NaN and the infinities become null, as JSON has none.
 // Thread-safety: that of ProcessGroup.
 namespace parley {
@@ -32,16 +31,19 @@ using Object = nlohmann::json;
 
 namespace detail {
 
-inline bool is_within(const Object& object, int depth) {
-  return !object.is_structured() ||
-         (depth > 0 && std::all_of(object.begin(), object.end(),
-                                   [&](const Object& part) { return is_within(part, depth - 1); }));
+// Throws UsageError for what would not arrive as it is: JSON has no binary data, and no value that failed to
+// be parsed. `depth`: what is left of max_depth.
+inline void check_object(const Object& object, int depth, const ObjectOptions& options) {
+  if (object.is_discarded()) throw UsageError("an object that could not be parsed cannot be sent");
+  if (object.is_binary()) throw UsageError("an object of binary data cannot be sent: JSON has none");
+  if (!object.is_structured()) return;
+  if (depth <= 0)
+    throw UsageError("an object nests deeper than max_depth, " + std::to_string(options.max_depth));
+  for (const Object& part : object) check_object(part, depth - 1, options);
 }
 
 inline std::string text_of_object(const Object& object, const ObjectOptions& options) {
-  if (!is_within(object, options.max_depth))
-    throw UsageError("an object nests deeper than max_depth, " + std::to_string(options.max_depth));
-  if (object.is_discarded()) throw UsageError("an object that could not be parsed cannot be sent");
+  check_object(object, options.max_depth, options);
   try {
     return object.dump();
   } catch (const Object::exception& error) {
