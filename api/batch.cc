@@ -24,9 +24,9 @@ struct BatchItem {
 
   [[nodiscard]] bool is_send() const noexcept { return op.op == P2POp::isend; }
   void check(const GroupState& of_call) const {
-    if (detail::require_member(group, "batch_isend_irecv").world != of_call.world)
-      throw UsageError("its group is of another world than the call's");
     if (op.op != P2POp::isend && op.op != P2POp::irecv) throw UsageError("it is neither isend nor irecv");
+    if (detail::require_member(group, is_send() ? "send" : "recv").world != of_call.world)
+      throw UsageError("its group is of another world than the call's");
     if (is_send())
       detail::check_send(*group, op.tensor, op.peer, op.tag);
     else

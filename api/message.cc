@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/checks.h"
+#include "api/message_access.h"
 #include "api/operation.h"
 #include "api/posting.h"
 
@@ -15,22 +16,29 @@ using transport::Unexpected;
 
 namespace detail {
 
-struct HeldMessage {
-  std::shared_ptr<GroupState> group;
-  Unexpected* message = nullptr;
-};
+Message MessageAccess::make(std::shared_ptr<GroupState> group, Unexpected& message) {
+  Message result;
+  result.status_ = {group->rank_of(static_cast<int>(message.envelope.source)), message.envelope.tag,
+                    message.message_bytes};
+  result.dtype_ = static_cast<DType>(message.type_code);
+  result.held_ = std::make_unique<HeldMessage>(HeldMessage{std::move(group), &message});
+  return result;
+}
 
-struct MessageAccess {
-  // REQUIRES: the message is held.
-  static Message make(std::shared_ptr<GroupState> group, Unexpected& message) {
-    Message result;
-    result.status_ = {group->rank_of(static_cast<int>(message.envelope.source)), message.envelope.tag,
-                      message.message_bytes};
-    result.dtype_ = static_cast<DType>(message.type_code);
-    result.held_ = std::make_unique<HeldMessage>(HeldMessage{std::move(group), &message});
-    return result;
-  }
-};
+RecvStatus MessageAccess::receive(Message& message, const Tensor& tensor, const RecvOptions& options) {
+  if (message.held_ == nullptr) throw UsageError("this message was received before");
+  GroupState& group = require_group(message.held_->group);
+  const auto spec =
+      receive_spec(group, tensor, message.source(), {.tag = message.tag(), .timeout = options.timeout});
+  const std::shared_ptr<GroupState> keep = message.held_->group;
+  const transport::Posted posted = group.world->engine->locked(
+      [&](Messenger& messenger) { return messenger.receive_held(*message.held_->message, spec); });
+  const auto description = describe_receive(group, tensor, message.source(), message.tag());
+  if (posted.request == nullptr) throw_failure(group, description, posted.status);
+  message.held_.reset();
+  auto operation = Operation::within_call(group, *posted.request, description);
+  return finish_within(operation, no_timeout);
+}
 
 }  // namespace detail
 
@@ -52,17 +60,7 @@ Message::~Message() {
 }
 
 RecvStatus Message::recv(const Tensor& tensor) {
-  if (held_ == nullptr) throw UsageError("this message was received before");
-  detail::GroupState& group = detail::require_group(held_->group);
-  const auto spec = detail::receive_spec(group, tensor, status_.source, {.tag = status_.tag});
-  const std::shared_ptr<detail::GroupState> keep = held_->group;
-  const transport::Posted posted = group.world->engine->locked(
-      [&](Messenger& messenger) { return messenger.receive_held(*held_->message, spec); });
-  const auto description = detail::describe_receive(group, tensor, status_.source, status_.tag);
-  if (posted.request == nullptr) detail::throw_failure(group, description, posted.status);
-  held_.reset();
-  auto operation = detail::Operation::within_call(group, *posted.request, description);
-  return detail::finish_within(operation, no_timeout);
+  return detail::MessageAccess::receive(*this, tensor, {});
 }
 
 std::optional<Message> ProcessGroup::iprobe(int source, const RecvOptions& options) {

@@ -9,8 +9,8 @@
 
 namespace parley::detail {
 
-// Throws UsageError: so large a list may not be sent.
-void check_size(std::span<const std::string> texts, const ObjectOptions& options);
+// Why so large a list may not be sent, for people; empty: it may.
+std::string size_fault(std::span<const std::string> texts, const ObjectOptions& options);
 
 // The texts of a list that `source` has sent, and whose size was looked at. Throws ObjectError: it is no
 // list, or a text in it nests too deep.

@@ -7,8 +7,10 @@
 
 #include "api/checks.h"
 #include "api/group_state.h"
+#include "api/message_access.h"
 #include "api/object_checks.h"
 #include "api/text_list.h"
+#include "transport/base/deadline.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
@@ -27,21 +29,25 @@ class Channel {
     group_.send(message, destination, {.tag = options_.tag, .timeout = options_.timeout});
   }
   TextList receive(int source) {
+    const auto deadline = base::Deadline::after(options_.timeout.value_or(no_timeout));
     Message message = group_.probe(source, {.tag = options_.tag, .timeout = options_.timeout});
     const int sender = message.source();
-    if (message.bytes() > options_.max_bytes) refuse_large(message);
+    // Without a timeout of its own each wait has the world's.
+    RecvOptions rest;
+    if (options_.timeout) rest.timeout = deadline.remaining();
+    if (message.bytes() > options_.max_bytes) refuse_large(message, rest);
     std::vector<std::byte> bytes(message.bytes());
-    message.recv(bytes);
+    MessageAccess::receive(message, bytes, rest);
     return {checked_texts(group_, sender, bytes, options_), sender};
   }
 
  private:
-  [[noreturn]] void refuse_large(Message& message) {
+  [[noreturn]] void refuse_large(Message& message, const RecvOptions& rest) {
     const std::string why =
         concat("it has ", message.bytes(), " bytes, beyond max_bytes, ", options_.max_bytes);
     const int sender = message.source();
     try {
-      message.recv(std::span<std::byte>());  // takes it off the link
+      MessageAccess::receive(message, std::span<std::byte>(), rest);  // takes it off the link
     } catch (const TruncationError&) {
     }
     refuse_object(group_, sender, why);
@@ -53,11 +59,10 @@ class Channel {
 
 }  // namespace
 
-void check_size(std::span<const std::string> texts, const ObjectOptions& options) {
+std::string size_fault(std::span<const std::string> texts, const ObjectOptions& options) {
   const std::size_t bytes = encoded_bytes(texts);
-  if (bytes > options.max_bytes)
-    throw UsageError(
-        concat("a list of objects of ", bytes, " bytes is beyond max_bytes, ", options.max_bytes));
+  if (bytes <= options.max_bytes) return {};
+  return concat("a list of objects of ", bytes, " bytes is beyond max_bytes, ", options.max_bytes);
 }
 
 std::vector<std::string> checked_texts(const ProcessGroup& group, int source, std::span<const std::byte> list,
@@ -74,7 +79,7 @@ std::vector<std::string> checked_texts(const ProcessGroup& group, int source, st
 void send_texts(ProcessGroup& group, std::span<const std::string> texts, int destination,
                 const ObjectOptions& options) {
   const GroupState& state = require_member(GroupAccess::state(group), "send_object_list");
-  check_size(texts, options);
+  if (const std::string fault = size_fault(texts, options); !fault.empty()) throw UsageError(fault);
   Channel(state, options).send(texts, destination);
 }
 

@@ -1,13 +1,14 @@
 // Lists of texts among all ranks of a group, by two collectives: in the first one all tell all how large what
-// they give is, and what they would take; so all know alike whether somebody refuses, before memory is taken
-// and before anything else travels. In the second one the lists move. What is scattered has one between them,
-// for its sizes.
+// they give is, or that they cannot give it, and what they would take; so all know alike whether somebody
+// refuses, before memory is taken and before anything else travels. In the second one the lists move. What is
+// scattered has one between them, for its sizes.
 #include <parley/error.h>
 #include <parley/object_options.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -30,10 +31,12 @@ using Bytes = std::vector<std::byte>;
 using Texts = std::vector<std::string>;
 
 constexpr int no_root = -1;
+// Instead of bytes: what was to be given cannot be.
+constexpr std::uint64_t cannot_give = std::numeric_limits<std::uint64_t>::max();
 
 // What each rank tells all others. Numbers as they are in memory: ranks have one byte order.
 struct Announcement {
-  std::uint64_t bytes = 0;  // of the list that it gives to others
+  std::uint64_t bytes = 0;  // of the list that it gives to others, or cannot_give
   std::uint64_t limit = 0;  // of a list that it takes
 };
 
@@ -48,12 +51,13 @@ struct Delivery {
 class ObjectCall {
  public:
   ObjectCall(const ProcessGroup& group, const char* name, schedule::Operation operation, int root,
-             const ObjectOptions& options)
+             const OwnTexts& mine, const ObjectOptions& options)
       : state_(GroupAccess::state(group)),
         group_(require_member(state_, name)),
         name_(name),
         operation_(operation),
         root_(root),
+        fault_(mine.fault),
         options_(options) {
     if (root != no_root) check_rank(group_, root, concat(name, ":").c_str());
   }
@@ -62,14 +66,32 @@ class ObjectCall {
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(group_.size); }
   [[nodiscard]] std::size_t root() const noexcept { return static_cast<std::size_t>(root_); }
 
-  // Bytes that each rank gives. `own`: of this one.
+  // This rank cannot give what it should, and announce() says so. Until then nothing may throw: the others
+  // would pair this call's collectives with those of the next one.
+  void note_fault(const std::string& fault) {
+    if (fault_.empty()) fault_ = fault;
+  }
+  // A list to give, as it travels.
+  Bytes encode(std::span<const std::string> texts) {
+    note_fault(size_fault(texts, options_));
+    return fault_.empty() ? encode_texts(texts) : Bytes();
+  }
+
+  // Bytes that each rank gives. `own`: of this one. Throws UsageError when this one cannot give, ObjectError
+  // when another one cannot.
   std::vector<std::uint64_t> announce(std::uint64_t own) {
-    const Announcement mine{own, options_.max_bytes};
+    const Announcement mine{fault_.empty() ? own : cannot_give, options_.max_bytes};
     announced_.resize(size());
     run(schedule::Operation::all_gather, std::as_bytes(std::span(&mine, 1)),
         std::as_writable_bytes(std::span(announced_)), {.even = sizeof(Announcement)});
+    if (!fault_.empty()) throw UsageError(fault_);
     std::vector<std::uint64_t> bytes;
-    for (const Announcement& each : announced_) bytes.push_back(each.bytes);
+    for (const Announcement& each : announced_) {
+      const int giver = static_cast<int>(bytes.size());
+      if (each.bytes == cannot_give)
+        refuse_object(GroupAccess::make(state_), giver, "it cannot be sent, as a UsageError there tells");
+      bytes.push_back(each.bytes);
+    }
     return bytes;
   }
 
@@ -146,6 +168,7 @@ class ObjectCall {
   const char* const name_;
   const schedule::Operation operation_;
   const int root_;
+  std::string fault_;  // empty: none
   const ObjectOptions& options_;
   std::vector<Announcement> announced_;
 };
@@ -163,59 +186,51 @@ std::vector<Delivery> to_all(int giver, std::uint64_t bytes, std::size_t ranks) 
 
 }  // namespace
 
-Texts broadcast_texts(ProcessGroup& group, std::span<const std::string> texts, int source,
-                      const ObjectOptions& options) {
-  ObjectCall call(group, "broadcast_object_list", schedule::Operation::broadcast, source, options);
-  Bytes list;
-  if (call.is_root()) {
-    check_size(texts, options);
-    list = encode_texts(texts);
-  }
+Texts broadcast_texts(ProcessGroup& group, const OwnTexts& mine, int source, const ObjectOptions& options) {
+  ObjectCall call(group, "broadcast_object_list", schedule::Operation::broadcast, source, mine, options);
+  Bytes list = call.is_root() ? call.encode(mine.texts) : Bytes();
   const std::uint64_t bytes = call.announce(list.size())[call.root()];
   call.agree_to(to_all(source, bytes, call.size()));
   list.resize(bytes);
   call.run(schedule::Operation::broadcast, {}, list, {.even = bytes});
-  return call.is_root() ? Texts(texts.begin(), texts.end()) : call.texts_of(list, source);
+  return call.is_root() ? mine.texts : call.texts_of(list, source);
 }
 
-Texts gather_texts(ProcessGroup& group, const std::string& text, int destination,
-                   const ObjectOptions& options) {
-  ObjectCall call(group, "gather_object", schedule::Operation::gather, destination, options);
-  check_size({&text, 1}, options);
-  const Bytes mine = encode_texts({&text, 1});
-  const std::vector<std::uint64_t> sizes = call.announce(mine.size());
+Texts gather_texts(ProcessGroup& group, const OwnTexts& mine, int destination, const ObjectOptions& options) {
+  ObjectCall call(group, "gather_object", schedule::Operation::gather, destination, mine, options);
+  const Bytes list = call.encode(mine.texts);
+  const std::vector<std::uint64_t> sizes = call.announce(list.size());
   std::vector<Delivery> deliveries;
   for (std::size_t giver = 0; giver < sizes.size(); ++giver)
     deliveries.push_back({static_cast<int>(giver), destination, sizes[giver]});
   call.agree_to(deliveries);
   Bytes lists(call.is_root() ? sum_of(sizes) : 0);
-  call.run(schedule::Operation::gather, mine, lists, {.uneven = sizes});
+  call.run(schedule::Operation::gather, list, lists, {.uneven = sizes});
   return call.is_root() ? call.texts_of_all(lists, sizes) : Texts();
 }
 
-Texts all_gather_texts(ProcessGroup& group, const std::string& text, const ObjectOptions& options) {
-  ObjectCall call(group, "all_gather_object", schedule::Operation::all_gather, no_root, options);
-  check_size({&text, 1}, options);
-  const Bytes mine = encode_texts({&text, 1});
-  const std::vector<std::uint64_t> sizes = call.announce(mine.size());
+Texts all_gather_texts(ProcessGroup& group, const OwnTexts& mine, const ObjectOptions& options) {
+  ObjectCall call(group, "all_gather_object", schedule::Operation::all_gather, no_root, mine, options);
+  const Bytes list = call.encode(mine.texts);
+  const std::vector<std::uint64_t> sizes = call.announce(list.size());
   for (std::size_t giver = 0; giver < sizes.size(); ++giver)
     call.agree_to(to_all(static_cast<int>(giver), sizes[giver], call.size()));
   Bytes lists(sum_of(sizes));
-  call.run(schedule::Operation::all_gather, mine, lists, {.uneven = sizes});
+  call.run(schedule::Operation::all_gather, list, lists, {.uneven = sizes});
   return call.texts_of_all(lists, sizes);
 }
 
-std::string scatter_texts(ProcessGroup& group, std::span<const std::string> texts, int source,
+std::string scatter_texts(ProcessGroup& group, const OwnTexts& mine, int source,
                           const ObjectOptions& options) {
-  ObjectCall call(group, "scatter_object_list", schedule::Operation::scatter, source, options);
+  ObjectCall call(group, "scatter_object_list", schedule::Operation::scatter, source, mine, options);
   std::vector<std::uint64_t> sizes(call.size());
   Bytes lists;
   if (call.is_root()) {
+    const std::span<const std::string> texts = mine.texts;
     if (texts.size() != call.size())
-      throw UsageError(concat("scatter_object_list: ", texts.size(), " objects for ", call.size(), " ranks"));
-    for (std::size_t taker = 0; taker < texts.size(); ++taker) {
-      check_size(texts.subspan(taker, 1), options);
-      const Bytes list = encode_texts(texts.subspan(taker, 1));
+      call.note_fault(concat("scatter_object_list: ", texts.size(), " objects for ", call.size(), " ranks"));
+    for (std::size_t taker = 0; taker < std::min(texts.size(), call.size()); ++taker) {
+      const Bytes list = call.encode(texts.subspan(taker, 1));
       sizes[taker] = list.size();
       lists.insert(lists.end(), list.begin(), list.end());
     }
@@ -227,9 +242,9 @@ std::string scatter_texts(ProcessGroup& group, std::span<const std::string> text
   for (std::size_t taker = 0; taker < sizes.size(); ++taker)
     deliveries.push_back({source, static_cast<int>(taker), sizes[taker]});
   call.agree_to(deliveries);
-  Bytes mine(sizes[static_cast<std::size_t>(group.rank())]);
-  call.run(schedule::Operation::scatter, lists, mine, {.uneven = sizes});
-  return call.text_of_one(mine, source);
+  Bytes own(sizes[static_cast<std::size_t>(group.rank())]);
+  call.run(schedule::Operation::scatter, lists, own, {.uneven = sizes});
+  return call.text_of_one(own, source);
 }
 
 }  // namespace parley::detail

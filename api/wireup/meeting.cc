@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "api/wireup/last_word.h"
 #include "api/wireup/round.h"
@@ -87,10 +88,7 @@ class Meeting {
         deadline_(Deadline::after(agenda.timeout)) {
     if (store_ == nullptr) throw StoreLostError(concat(agenda.call, ": the world has left its store"));
   }
-  // A note that stayed would mislead others.
-  ~Meeting() {
-    if (has_note_) clean_up([&] { store_->remove(note_key(world_.rank), a_moment().remaining()); });
-  }
+  ~Meeting() { take_note_away(); }
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
@@ -98,6 +96,7 @@ class Meeting {
     enter();
     const Result result = await_result();
     if (result.kind != Result::Kind::met) fail(result);
+    take_note_away();  // before the result goes: see look_for_others_elsewhere()
     clean_up([&] { part(); });
     return minutes_of(result);
   }
@@ -107,6 +106,12 @@ class Meeting {
   [[nodiscard]] std::string note_key(int rank) const { return world_.group_key(concat("waiting/", rank)); }
   [[nodiscard]] std::chrono::nanoseconds spread() const {
     return more_per_member * static_cast<int>(agenda_.members.size());
+  }
+
+  // A note that stayed would mislead others.
+  void take_note_away() noexcept {
+    if (!std::exchange(has_note_, false)) return;
+    clean_up([&] { store_->remove(note_key(world_.rank), a_moment().remaining()); });
   }
 
   // What the others do not need any more changes nothing for us.
@@ -122,10 +127,16 @@ class Meeting {
   void enter() {
     const std::string line = concat(world_.rank, ' ', agenda_.contribution, '\n');
     store_->append(key("who"), std::as_bytes(std::span(line)), deadline_.remaining());
-    const std::int64_t count = store_->add(key("count"), 1, deadline_.remaining());
-    if (count != static_cast<std::int64_t>(agenda_.members.size())) return;
-    const std::int64_t number = store_->add(world_.group_key("numbers"), 1, deadline_.remaining());
-    settle({Result::Kind::met, number, read_text(*store_, key("who"), deadline_)});
+    // From here on the others count on us. Whoever is late now does not leave before there is a result:
+    // await_result() sees to it.
+    try {
+      const std::int64_t count = store_->add(key("count"), 1, deadline_.remaining());
+      if (count != static_cast<std::int64_t>(agenda_.members.size())) return;
+      const std::int64_t number = store_->add(world_.group_key("numbers"), 1, deadline_.remaining());
+      settle({Result::Kind::met, number, read_text(*store_, key("who"), deadline_)});
+    } catch (const StoreTimeoutError& error) {
+      PARLEY_LOG(debug, "init", agenda_.call, " is late: ", error.what());
+    }
   }
 
   // The first result stands.

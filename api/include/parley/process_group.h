@@ -76,7 +76,10 @@ class PARLEY_API ProcessGroup {
   // The same ranks, with messages of their own: what a library keeps for itself.
   ProcessGroup dup(const GroupOptions& options = {});
 
-  // Who is no member has rank -1, may ask for ranks, size and name, and gets UsageError for all else.
+  // Who is no member has rank -1, and gets UsageError for what is the members' own: messages, batches,
+  // objects, collectives and their plans, split() and dup(), acknowledge_failures(), abort(). It may ask for
+  // ranks, size and name, describe() the group, name a part of it with new_group(), and call what is of the
+  // process: local_rank(), shared_tensor(), progress(), fd().
   [[nodiscard]] bool is_member() const;
   [[nodiscard]] std::string name() const;  // "world", or as it was given
   // From a rank of this group to that in the world, and back. UsageError for no member.

@@ -1,4 +1,5 @@
-// Groups come and go, and leave nothing behind: no memory, no descriptor, no thread, no key in the store.
+// Groups come and go, and leave nothing behind: no memory, no descriptor, no thread, no key in the store, and
+// no message that a later group could receive.
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
@@ -19,12 +20,16 @@
 namespace parley::testing {
 namespace {
 
+// `value`: of no other group.
 void use_group(ProcessGroup& group, int value) {
   const int size = group.size();
+  const int next = (group.rank() + 1) % size;
   const std::vector<int> out(5'000, value);
   std::vector<int> in(out.size());
-  group.send(value, (group.rank() + 1) % size, {.tag = 1});  // that nobody receives
-  group.sendrecv(out, (group.rank() + 1) % size, in, (group.rank() + size - 1) % size);
+  group.send(value, next, {.tag = 1});
+  group.send(value, next, {.tag = 2});  // that nobody receives, here or in a later group
+  expect_equal(group.recv<int>(any_source, {.tag = any_tag}), value, "what comes first");
+  group.sendrecv(out, next, in, (group.rank() + size - 1) % size);
   expect(in == out, "content");
 }
 

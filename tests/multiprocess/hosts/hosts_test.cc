@@ -45,6 +45,16 @@ TEST_F(Hosts, RanksKnowTheirPlaceOnTheHostAndInTheJob) {
     EXPECT_THAT(pair.b.output(), HasSubstr(std::string(line) + '\n'));
 }
 
+TEST_F(Hosts, TheRanksOfEachAreAGroup) {
+  NodePair pair(hosts_, {PARLEY_HOST_GROUP_PROBE_PROGRAM}, {.ranks_of_b = 3});
+  const auto end = pair.finish();
+  EXPECT_EQ(end.a + end.b, 0) << end.said;
+  for (const char* line : {"[0] host: 0 1\n", "[1] host: 0 1\n"})
+    EXPECT_THAT(pair.a.output(), HasSubstr(line));
+  for (const char* line : {"[2] host: 2 3 4\n", "[3] host: 2 3 4\n", "[4] host: 2 3 4\n"})
+    EXPECT_THAT(pair.b.output(), HasSubstr(line));
+}
+
 TEST_F(Hosts, ARankThatDiesEndsTheJobOnBothAndIsNamedWithItsNode) {
   NodePair pair(hosts_, {probe_program, "signal", "9", "3"});
   const auto end = pair.finish();

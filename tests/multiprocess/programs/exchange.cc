@@ -9,6 +9,7 @@ namespace parley::testing {
 namespace {
 
 constexpr std::size_t largest_batch = 10;
+constexpr std::uint64_t most_starts = 3;
 
 Content content_of(std::uint64_t seed, const PlannedTransfer& transfer) {
   return {seed, transfer.source, transfer.destination, transfer.tag, transfer.index};
@@ -16,6 +17,17 @@ Content content_of(std::uint64_t seed, const PlannedTransfer& transfer) {
 
 bool takes_what_comes(ReceiveWay way) {
   return way == ReceiveWay::any_source || way == ReceiveWay::probe;
+}
+
+// In which rounds a message is sent: in those below this number. Both its ranks compute it.
+std::uint64_t starts_of(std::uint64_t seed, const PlannedTransfer& transfer) {
+  return 1 + Random(seed ^ (transfer.index << 20)).below(most_starts);
+}
+
+// The same with a content of its own.
+PlannedTransfer in_round(PlannedTransfer transfer, std::uint64_t round) {
+  transfer.index |= round << 40;
+  return transfer;
 }
 
 }  // namespace
@@ -57,6 +69,30 @@ void RankExchange::run() {
   // Each waits for a message: not before everything else is started.
   for (const PlannedTransfer& transfer : probed_) receive_probed(transfer);
   for (Operation& operation : operations_) finish(operation);
+  for (std::uint64_t round = 1; round < most_starts; ++round) {
+    groups_.at(0).barrier();  // else a receive by nothing would take what a later round sends
+    repeat(round);
+  }
+}
+
+void RankExchange::repeat(std::uint64_t round) {
+  std::vector<Operation*> repeated;
+  for (Operation& operation : operations_) {
+    if (starts_of(seed_, operation.first) <= round) continue;
+    const PlannedTransfer transfer = operation.transfer = in_round(operation.first, round);
+    if (operation.is_send) content_of(seed_, transfer).fill(operation.buffer.data(), transfer.bytes);
+    if (!operation.is_send && operation.way == ReceiveWay::any_source)
+      unclaimed_[{transfer.group, transfer.source}].push_back(transfer);
+    repeated.push_back(&operation);
+    start(operation);
+  }
+  std::vector<PlannedTransfer> probed;
+  for (const PlannedTransfer& transfer : probed_)
+    if (starts_of(seed_, transfer) > round) probed.push_back(in_round(transfer, round));
+  for (const PlannedTransfer& transfer : probed)
+    unclaimed_[{transfer.group, transfer.source}].push_back(transfer);
+  for (const PlannedTransfer& transfer : probed) receive_probed(transfer);
+  for (Operation* operation : repeated) finish(*operation);
 }
 
 RankExchange::Operation& RankExchange::make_send(const PlannedTransfer& transfer) {
@@ -87,13 +123,18 @@ P2POp RankExchange::op_of(Operation& operation) {
 }
 
 void RankExchange::start_one(Operation& operation) {
-  P2POp op = op_of(operation);
   if (random_.one_in(4)) {
+    P2POp op = op_of(operation);
     operation.is_persistent = true;
     operation.request = operation.is_send ? op.group.send_init(op.tensor, op.peer, {.tag = op.tag})
                                           : op.group.recv_init(op.tensor, op.peer, {.tag = op.tag});
-    return operation.request.start();
   }
+  start(operation);
+}
+
+void RankExchange::start(Operation& operation) {
+  if (operation.is_persistent) return operation.request.start();
+  P2POp op = op_of(operation);
   operation.work = operation.is_send
                        ? op.group.isend(op.tensor, op.peer, {.tag = op.tag, .synchronous = random_.one_in(5)})
                        : op.group.irecv(op.tensor, op.peer, {.tag = op.tag});

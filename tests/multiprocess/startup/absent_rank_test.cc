@@ -30,7 +30,7 @@ const RanksOptions without_a_deadline{
 // world without asking it again; then `end` is called, once.
 void join(int rank, int size, std::function<void()> end) {
   const auto store = std::make_shared<WatchedStore>(open_store());
-  store->on_call([&store = *store, end = std::move(end)](const std::string& name) mutable {
+  store->on_call([&store = *store, end = std::move(end)](const std::string& name, const auto&) mutable {
     if (end && name == "compare_set" && store.calls_of("set") == 2) std::exchange(end, nullptr)();
   });
   InitOptions options;

@@ -156,7 +156,20 @@ TEST(Group, WhoIsNoMemberIsToldSo) {
     EXPECT_THAT(error_text<UsageError>([&] { group.acknowledge_failures(); }), HasSubstr(why));
     EXPECT_THAT(error_text<UsageError>([&] { (void)group.split(0); }), HasSubstr(why));
     EXPECT_THAT(error_text<UsageError>([&] { (void)group.dup(); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.split_by_host(); }), HasSubstr(why));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)group.describe_plan("barrier", 0); }), HasSubstr(why));
     EXPECT_THAT(group.describe(), HasSubstr("group \"ends\" {0, 2} of the world"));
+    // What it may call.
+    EXPECT_EQ(group.rank(), -1);
+    EXPECT_EQ(group.size(), 2);
+    EXPECT_EQ(group.name(), "ends");
+    EXPECT_EQ(group.global_rank(1), 2);
+    EXPECT_EQ(group.group_rank(2), 1);
+    EXPECT_EQ(group.local_rank(), world.local_rank());
+    EXPECT_EQ(group.fd(), world.fd());
+    (void)group.progress();
+    EXPECT_EQ(group.shared_tensor({3}).numel(), 3);
+    EXPECT_FALSE(group.new_group({0, 1}).is_member());
   });
 }
 

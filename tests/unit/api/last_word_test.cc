@@ -48,7 +48,7 @@ struct Words {
   Words() {
     auto made = std::make_shared<WatchedStore>(make_memory_store());
     made->set_string("left/1", "in good order");
-    made->on_call([gate = gate](const std::string& name) {
+    made->on_call([gate = gate](const std::string& name, const auto&) {
       if (name == "compare_set") gate->pass();
     });
     watched = made;

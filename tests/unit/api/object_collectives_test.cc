@@ -121,15 +121,56 @@ TEST(ObjectCollectives, BeyondALimitAreRefusedOnAllRanksWhichGoOn) {
   });
 }
 
+// Its mistake is its own error, and all others are told of it: none of them is left in a call that the next
+// one of that rank would answer.
+TEST(ObjectCollectives, OfARankThatCannotGiveEndOnAllWhichGoOn) {
+  struct Case {
+    Object object;  // that cannot be sent
+    ObjectOptions options;
+    const char* why;
+  };
+  const std::vector<Case> cases{{text_of_bytes(1000), {.max_bytes = 999}, "1000 bytes is beyond max_bytes"},
+                                {Object::parse("[[1]]"), {.max_depth = 1}, "deeper than max_depth"},
+                                {"\xff", {}, "cannot be sent as JSON"}};
+  run_world(3, [&](ProcessGroup& world) {
+    const int rank = world.rank();
+    const auto expect_end = [&](const Call& call, const char* why) {
+      if (rank == 1) {
+        EXPECT_THAT(error_text<UsageError>([&] { call(world); }), HasSubstr(why));
+      } else {
+        EXPECT_THAT(error_text<ObjectError>([&] { call(world); }),
+                    AllOf(HasSubstr("a list of objects from rank 1 ("), HasSubstr("it cannot be sent")));
+      }
+      EXPECT_EQ(all_gather_object(world, rank), (Objects{0, 1, 2}));
+    };
+    for (const Case& bad : cases) {
+      const Object mine = rank == 1 ? bad.object : Object(rank);
+      const ObjectOptions& options = bad.options;
+      const char* const why = bad.why;
+      Objects list{mine};
+      expect_end([&](ProcessGroup& group) { broadcast_object_list(group, list, 1, options); }, why);
+      EXPECT_EQ(list, Objects{mine});
+      for (const int root : {0, 1})
+        expect_end([&](ProcessGroup& group) { (void)gather_object(group, mine, root, options); }, why);
+      expect_end([&](ProcessGroup& group) { (void)all_gather_object(group, mine, options); }, why);
+      const Objects each{1, 2, mine};
+      expect_end([&](ProcessGroup& group) { (void)scatter_object_list(group, each, 1, options); }, why);
+    }
+    for (const std::size_t count : {0U, 2U, 4U})
+      expect_end([&](ProcessGroup& group) { (void)scatter_object_list(group, Objects(count, 1), 1); },
+                 "objects for 3 ranks");
+  });
+}
+
 TEST(ObjectCollectives, OfWhatIsNoJsonAreAnErrorOfThoseWhoReadIt) {
   run_world(3, [](ProcessGroup& world) {
     const std::string text = world.rank() == 1 ? "{\"a\": [1, 2" : "1";
     const auto read = [&](const std::vector<std::string>& texts) {
       return error_text<ObjectError>([&] { (void)detail::objects_of_ranks(world, texts); });
     };
-    EXPECT_THAT(read(detail::all_gather_texts(world, text, {})),
+    EXPECT_THAT(read(detail::all_gather_texts(world, {{text}}, {})),
                 AllOf(HasSubstr("from rank 1"), HasSubstr("no JSON")));
-    const std::vector<std::string> gathered = detail::gather_texts(world, text, 2, {});
+    const std::vector<std::string> gathered = detail::gather_texts(world, {{text}}, 2, {});
     EXPECT_EQ(gathered.size(), world.rank() == 2 ? 3U : 0U);
     if (!gathered.empty()) {
       EXPECT_THAT(read(gathered), HasSubstr("from rank 1"));
@@ -137,7 +178,7 @@ TEST(ObjectCollectives, OfWhatIsNoJsonAreAnErrorOfThoseWhoReadIt) {
     Objects list;
     const auto take = [&] { broadcast_object_list(world, list, 1, {}); };
     if (world.rank() == 1) {
-      (void)detail::broadcast_texts(world, std::vector<std::string>{text}, 1, {});
+      (void)detail::broadcast_texts(world, {{text}}, 1, {});
     } else {
       EXPECT_THAT(error_text<ObjectError>(take), AllOf(HasSubstr("from rank 1"), HasSubstr("no JSON")));
     }

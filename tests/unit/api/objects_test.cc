@@ -6,6 +6,7 @@
 #include <parley/testing.h>
 
 #include <cmath>
+#include <latch>
 #include <limits>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "api/group_state.h"
 #include "tests/unit/api/error_text.h"
+#include "tests/unit/api/pair.h"
 
 namespace parley {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 using ::testing::AllOf;
 using testing::error_text;
 using ::testing::HasSubstr;
+using testing::run_pair;
 using testing::run_world;
 using Objects = std::vector<Object>;
 
@@ -28,6 +31,12 @@ Object nested(int depth) {
   Object object = 1;
   for (int i = 0; i < depth; ++i) object = Object::array({object});
   return object;
+}
+
+// Where lists travel, for other messages.
+ProcessGroup raw_lists(const ProcessGroup& world) {
+  const auto& state = detail::GroupAccess::state(world);
+  return detail::GroupAccess::make(state->within(state->all_contexts.object_lists));
 }
 
 TEST(Objects, AListArrivesAsItLeft) {
@@ -149,9 +158,9 @@ TEST(Objects, WhatCannotBeSentIsTheCallersMistake) {
     EXPECT_THAT(send(nested(65)), HasSubstr("deeper than max_depth, 64"));
     EXPECT_THAT(send("\xff"), HasSubstr("JSON"));
     EXPECT_THAT(send(Object(Object::value_t::discarded)), HasSubstr("parsed"));
+    EXPECT_THAT(send(Object::array({1, Object(Object::value_t::discarded)})), HasSubstr("parsed"));
+    EXPECT_THAT(send({{"key", Object::binary({1, 2})}}), HasSubstr("binary data"));
     EXPECT_THAT(send(std::string(100, 'x'), {.max_bytes = 100}), HasSubstr("beyond max_bytes, 100"));
-    EXPECT_THAT(error_text<UsageError>([&] { scatter_object_list(world, Objects{1}, world.rank()); }),
-                HasSubstr("1 objects for 2 ranks"));
     EXPECT_THAT(error_text<UsageError>([&] { all_gather_object(world, nested(65)); }),
                 HasSubstr("max_depth"));
     Objects list;
@@ -172,6 +181,27 @@ TEST(Objects, LimitsCanBeRaised) {
     recv_object_list(world, got, 0, wide);
     EXPECT_EQ(got, sent);
   });
+}
+
+TEST(Objects, LimitsAre16MiBAndADepthOf64) {
+  run_pair(
+      [](ProcessGroup& world) {
+        const ObjectOptions wide{.max_bytes = std::size_t{40} << 20, .max_depth = 1000};
+        const Objects large{std::string(std::size_t{17} << 20, 'x')}, deep{nested(65)};
+        EXPECT_THAT(error_text<UsageError>([&] { send_object_list(world, large, 1); }),
+                    HasSubstr("beyond max_bytes, 16777216"));
+        send_object_list(world, large, 1, wide);
+        send_object_list(world, deep, 1, wide);
+        send_object_list(world, Objects{nested(64)}, 1);
+      },
+      [](ProcessGroup& world) {
+        Objects got;
+        const auto receive = [&] { recv_object_list(world, got, 0); };
+        EXPECT_THAT(error_text<ObjectError>(receive), HasSubstr("beyond max_bytes, 16777216"));
+        EXPECT_THAT(error_text<ObjectError>(receive), HasSubstr("it nests 65 deep, beyond max_depth, 64"));
+        receive();
+        EXPECT_EQ(got, Objects{nested(64)});
+      });
 }
 
 TEST(Objects, AListBeyondTheReceiversLimitsIsGoneAndNamed) {
@@ -200,10 +230,7 @@ TEST(Objects, AListBeyondTheReceiversLimitsIsGoneAndNamed) {
 // As a peer that is no Parley of this version, or malicious, could send them.
 TEST(Objects, WhatIsNoListIsAnError) {
   run_world(2, [](ProcessGroup& world) {
-    ProcessGroup raw = [&] {
-      const auto& state = detail::GroupAccess::state(world);
-      return detail::GroupAccess::make(state->within(state->all_contexts.object_lists));
-    }();
+    ProcessGroup raw = raw_lists(world);
     const std::vector<std::string> texts{"{\"a\": [1, 2", "[1] [2]", "\xff", ""};
     if (world.rank() == 0) {
       for (const std::string& text : texts) detail::send_texts(world, std::span(&text, 1), 1, {});
@@ -234,6 +261,31 @@ TEST(Objects, ATimeoutNamesTheLists) {
                   AllOf(HasSubstr("rank 1"), HasSubstr("object lists of the world")));
     }
     world.barrier();
+  });
+}
+
+// Its announcement is here, but its sender gives no more: it is stopped, its engine locked.
+TEST(Objects, ATimeoutCoversAListThatDoesNotArriveWhole) {
+  std::latch is_announced(2), is_over(2);
+  run_world(2, [&](ProcessGroup& world) {
+    if (world.rank() == 1) {
+      is_announced.arrive_and_wait();
+      Objects list;
+      try {
+        recv_object_list(world, list, 0, {.timeout = std::chrono::milliseconds(50)});
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_LT(error.details().elapsed, std::chrono::seconds(10)) << error.what();
+      }
+      return is_over.arrive_and_wait();
+    }
+    const std::vector<std::byte> large(std::size_t{8} << 20);
+    Work work = raw_lists(world).isend(large, 1);
+    detail::GroupAccess::state(world)->world->engine->locked([&](transport::Messenger&) {
+      is_announced.arrive_and_wait();
+      is_over.arrive_and_wait();
+    });
+    EXPECT_THROW(work.wait(), Error);
   });
 }
 

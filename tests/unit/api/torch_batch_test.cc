@@ -6,6 +6,7 @@
 #include <parley/parley.h>
 #include <parley/testing.h>
 
+#include <string>
 #include <vector>
 
 #include "tests/unit/api/error_text.h"
@@ -90,7 +91,46 @@ TEST(TorchBatch, MayBeLargeAndOfSomeRanks) {
   });
 }
 
+// "Rank r is not part of group g": a warning, and nothing is done. Parley: an error.
+TEST(TorchBatch, OfAGroupOfOthersIsAnError) {
+  run_world(2, [](ProcessGroup& world) {
+    ProcessGroup other = world.new_group({1 - world.rank()}, {.name = "other"});
+    int value = 0;
+    EXPECT_THAT(error_text<UsageError>([&] {
+                  (void)other.batch_isend_irecv({{P2POp::irecv, std::span(&value, 1), 0}});
+                }),
+                HasSubstr("of the world is not in group \"other\""));
+  });
+}
+
 // ---- object lists
+
+// "send_object_list: a rank may not send to itself", as for tensors. Parley: a copy.
+TEST(TorchObjects, ARankMaySendToItself) {
+  run_world(2, [](ProcessGroup& world) {
+    const Objects sent{"to", world.rank()};
+    send_object_list(world, sent, world.rank());
+    Objects got;
+    EXPECT_EQ(recv_object_list(world, got, world.rank()), world.rank());
+    EXPECT_EQ(got, sent);
+  });
+}
+
+// "Rank r is not part of group g": a warning, and nothing is done. Parley: an error.
+TEST(TorchObjects, OfAGroupOfOthersAreAnError) {
+  run_world(2, [](ProcessGroup& world) {
+    ProcessGroup other = world.new_group({1 - world.rank()}, {.name = "other"});
+    const std::string expected = "of the world is not in group \"other\"";
+    Objects list{1};
+    EXPECT_THAT(error_text<UsageError>([&] { send_object_list(other, list, 0); }), HasSubstr(expected));
+    EXPECT_THAT(error_text<UsageError>([&] { recv_object_list(other, list, 0); }), HasSubstr(expected));
+    EXPECT_THAT(error_text<UsageError>([&] { broadcast_object_list(other, list, 0); }), HasSubstr(expected));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)gather_object(other, 1, 0); }), HasSubstr(expected));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)all_gather_object(other, 1); }), HasSubstr(expected));
+    EXPECT_THAT(error_text<UsageError>([&] { (void)scatter_object_list(other, list, 0); }),
+                HasSubstr(expected));
+  });
+}
 
 // "An empty list fails." Parley: it is a list, too.
 TEST(TorchObjects, AnEmptyListIsAList) {
@@ -156,14 +196,15 @@ TEST(TorchObjects, AGatherReturnsTheList) {
   });
 }
 
-// "scatter_object_list: the source must pass a list of world size."
+// "scatter_object_list: the source must pass a list of world size." Parley: the others are told if it does
+// not.
 TEST(TorchObjects, AScatterTakesOneObjectForEachRank) {
   run_world(2, [](ProcessGroup& world) {
+    const auto scatter_three = [&] { (void)scatter_object_list(world, Objects{1, 2, 3}, 0); };
     if (world.rank() == 0) {
-      EXPECT_THAT(error_text<UsageError>([&] {
-                    (void)scatter_object_list(world, Objects{1, 2, 3}, 0);
-                  }),
-                  HasSubstr("3 objects for 2 ranks"));
+      EXPECT_THAT(error_text<UsageError>(scatter_three), HasSubstr("3 objects for 2 ranks"));
+    } else {
+      EXPECT_THAT(error_text<ObjectError>(scatter_three), HasSubstr("from rank 0 ("));
     }
     EXPECT_EQ(scatter_object_list(world, Objects{"zero", "one"}, 0), world.rank() == 0 ? "zero" : "one");
   });

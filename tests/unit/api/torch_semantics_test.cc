@@ -141,6 +141,18 @@ TEST(TorchGroups, AListIsNotLongerThanTheWorld) {
 
 // ---- send, recv, isend, irecv
 
+// "Default process group has not been initialized, please make sure to call init_process_group." Parley: the
+// same of an empty handle.
+TEST(TorchPointToPoint, AnEmptyGroupIsAnError) {
+  ProcessGroup none;
+  int value = 0;
+  const std::string expected = "this ProcessGroup is empty: get one from parley::init()";
+  EXPECT_THAT(error_text<UsageError>([&] { none.send(value, 0); }), HasSubstr(expected));
+  EXPECT_THAT(error_text<UsageError>([&] { (void)none.recv<int>(0); }), HasSubstr(expected));
+  EXPECT_THAT(error_text<UsageError>([&] { (void)none.isend(value, 0); }), HasSubstr(expected));
+  EXPECT_THAT(error_text<UsageError>([&] { (void)none.irecv(value, 0); }), HasSubstr(expected));
+}
+
 // "send: destination rank should not be the same as the rank of the current process." Parley: a copy.
 TEST(TorchPointToPoint, ARankMaySendToItself) {
   run_world(1, [](ProcessGroup& world) {
@@ -286,15 +298,27 @@ TEST(TorchWork, AnErrorIsKept) {
   });
 }
 
-// "source_rank() may only be called on work objects that correspond to a recv."
+// "source_rank() may only be called on work objects that correspond to a recv." Parley: a send's is the
+// other rank, too.
 TEST(TorchWork, TheSourceIsThatOfTheReceive) {
-  run_pair([](ProcessGroup& world) { world.send(1, 1); },
-           [](ProcessGroup& world) {
-             int in = 0;
-             Work work = world.irecv(in, any_source);
-             work.wait();
-             EXPECT_EQ(work.source(), 0);
-           });
+  run_pair(
+      [](ProcessGroup& world) {
+        const int value = 1;
+        const std::vector<int> large(100'000, 1);
+        Work small_work = world.isend(value, 1), large_work = world.isend(large, 1);
+        small_work.wait();
+        large_work.wait();
+        EXPECT_EQ(small_work.source(), 1);
+        EXPECT_EQ(large_work.source(), 1);
+      },
+      [](ProcessGroup& world) {
+        int in = 0;
+        Work work = world.irecv(in, any_source);
+        work.wait();
+        EXPECT_EQ(work.source(), 0);
+        std::vector<int> large(100'000);
+        world.recv(large, 0);
+      });
 }
 
 }  // namespace

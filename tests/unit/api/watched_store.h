@@ -24,8 +24,12 @@ class WatchedStore final : public Store {
  public:
   explicit WatchedStore(std::shared_ptr<Store> inner) : inner_(std::move(inner)) {}
 
-  // Called with the name of each call before it is passed on. Set it before the store is shared.
-  void on_call(std::function<void(const std::string& name)> look) { look_ = std::move(look); }
+  using Keys = std::vector<std::string>;
+  using Look = std::function<void(const std::string& name, const Keys& keys)>;
+
+  // Called with each call before it is passed on; what it throws, the call does. Set it before the store is
+  // shared.
+  void on_call(Look look) { look_ = std::move(look); }
   // From the first call of that name on no call is answered.
   void fall_silent_at(const std::string& name) { silent_at_ = name; }
   int calls_of(const std::string& name) const {
@@ -92,7 +96,7 @@ class WatchedStore final : public Store {
   }
 
  private:
-  void count(const std::string& name, std::vector<std::string> keys, Timeout timeout = Timeout::zero()) {
+  void count(const std::string& name, Keys keys, Timeout timeout = Timeout::zero()) {
     bool answered = true;
     {
       const std::lock_guard lock(mutex_);
@@ -100,7 +104,7 @@ class WatchedStore final : public Store {
       if (unanswered_ > 0 || name == silent_at_) ++unanswered_;
       answered = unanswered_ == 0;
     }
-    if (look_) look_(name);
+    if (look_) look_(name, keys);
     if (answered) return;
     std::this_thread::sleep_for(timeout);
     ErrorDetails details;
@@ -110,7 +114,7 @@ class WatchedStore final : public Store {
 
   const std::shared_ptr<Store> inner_;
   std::string silent_at_;
-  std::function<void(const std::string&)> look_;
+  Look look_;
   mutable std::mutex mutex_;
   std::map<std::string, int> calls_;
   int unanswered_ = 0;

@@ -4,7 +4,6 @@
 #include <parley/object_options.h>
 #include <parley/process_group.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -20,27 +19,31 @@
 // operations are collectives of the group: called by every rank, in one order with all others.
 //
 // Errors, beside those of ProcessGroup: UsageError when an object cannot be sent: a list beyond
-// ObjectOptions::max_bytes, nested deeper than max_depth, or text that is not UTF-8. ObjectError when what
-// came cannot be taken: beyond the receiver's limits, or no JSON; that list is gone then, and the link is
-// fine. A group operation throws it on all ranks, and gives nobody anything, when one list is beyond the
-// limit of one of them; the group goes on. MismatchError when ranks call different group operations. NaN and
-// the infinities become null, as JSON has none. Thread-safety: that of ProcessGroup.
+// ObjectOptions::max_bytes, nested deeper than max_depth, text that is not UTF-8, or binary data. ObjectError
+// when what came cannot be taken: beyond the receiver's limits, or no JSON; that list is gone then, and the
+// link is fine. A group operation throws it on all ranks, and gives nobody anything, when one list is beyond
+// the limit of one of them, or cannot be sent (that rank throws UsageError); the group goes on. MismatchError
+// when ranks call different group operations. NaN and the infinities become null, as JSON has none.
+// Thread-safety: that of ProcessGroup.
 namespace parley {
 
 using Object = nlohmann::json;
 
 namespace detail {
 
-inline bool is_within(const Object& object, int depth) {
-  return !object.is_structured() ||
-         (depth > 0 && std::all_of(object.begin(), object.end(),
-                                   [&](const Object& part) { return is_within(part, depth - 1); }));
+// Throws UsageError for what would not arrive as it is: JSON has no binary data, and no value that failed to
+// be parsed. `depth`: what is left of max_depth.
+inline void check_object(const Object& object, int depth, const ObjectOptions& options) {
+  if (object.is_discarded()) throw UsageError("an object that could not be parsed cannot be sent");
+  if (object.is_binary()) throw UsageError("an object of binary data cannot be sent: JSON has none");
+  if (!object.is_structured()) return;
+  if (depth <= 0)
+    throw UsageError("an object nests deeper than max_depth, " + std::to_string(options.max_depth));
+  for (const Object& part : object) check_object(part, depth - 1, options);
 }
 
 inline std::string text_of_object(const Object& object, const ObjectOptions& options) {
-  if (!is_within(object, options.max_depth))
-    throw UsageError("an object nests deeper than max_depth, " + std::to_string(options.max_depth));
-  if (object.is_discarded()) throw UsageError("an object that could not be parsed cannot be sent");
+  check_object(object, options.max_depth, options);
   try {
     return object.dump();
   } catch (const Object::exception& error) {
@@ -54,6 +57,15 @@ inline std::vector<std::string> texts_of_objects(std::span<const Object> objects
   texts.reserve(objects.size());
   for (const Object& object : objects) texts.push_back(text_of_object(object, options));
   return texts;
+}
+
+// The same for a group operation, in which this rank has to take part even if it can give nothing.
+inline OwnTexts own_texts(std::span<const Object> objects, const ObjectOptions& options) {
+  try {
+    return {.texts = texts_of_objects(objects, options)};
+  } catch (const UsageError& error) {
+    return {.fault = error.what()};
+  }
 }
 
 inline Object object_of_text(const ProcessGroup& group, int source, const std::string& text) {
@@ -101,8 +113,8 @@ inline int recv_object_list(ProcessGroup& group, std::vector<Object>& objects, i
 // Makes `objects` at every rank what it is at `source`, of whatever length.
 inline void broadcast_object_list(ProcessGroup& group, std::vector<Object>& objects, int source,
                                   const ObjectOptions& options = {}) {
-  std::vector<std::string> mine;
-  if (group.rank() == source) mine = detail::texts_of_objects(objects, options);
+  detail::OwnTexts mine;
+  if (group.rank() == source) mine = detail::own_texts(objects, options);
   const std::vector<std::string> texts = detail::broadcast_texts(group, mine, source, options);
   if (group.rank() != source) objects = detail::objects_of_texts(group, source, texts);
 }
@@ -110,14 +122,14 @@ inline void broadcast_object_list(ProcessGroup& group, std::vector<Object>& obje
 // At `destination`: the objects of all ranks, by rank. Elsewhere: none.
 inline std::vector<Object> gather_object(ProcessGroup& group, const Object& object, int destination,
                                          const ObjectOptions& options = {}) {
-  const std::string mine = detail::text_of_object(object, options);
+  const detail::OwnTexts mine = detail::own_texts({&object, 1}, options);
   return detail::objects_of_ranks(group, detail::gather_texts(group, mine, destination, options));
 }
 
 // The objects of all ranks, by rank.
 inline std::vector<Object> all_gather_object(ProcessGroup& group, const Object& object,
                                              const ObjectOptions& options = {}) {
-  const std::string mine = detail::text_of_object(object, options);
+  const detail::OwnTexts mine = detail::own_texts({&object, 1}, options);
   return detail::objects_of_ranks(group, detail::all_gather_texts(group, mine, options));
 }
 
@@ -125,8 +137,8 @@ inline std::vector<Object> all_gather_object(ProcessGroup& group, const Object& 
 // not as many as there are ranks; at other ranks they are ignored.
 inline Object scatter_object_list(ProcessGroup& group, std::span<const Object> objects, int source,
                                   const ObjectOptions& options = {}) {
-  std::vector<std::string> all;
-  if (group.rank() == source) all = detail::texts_of_objects(objects, options);
+  detail::OwnTexts all;
+  if (group.rank() == source) all = detail::own_texts(objects, options);
   return detail::object_of_text(group, source, detail::scatter_texts(group, all, source, options));
 }
 
