@@ -17,6 +17,7 @@ void post_together(transport::Engine& engine, std::size_t count, const At& at) {
   std::vector<std::pair<std::size_t, base::Status>> failed;
   {
     transport::Engine::Visit visit(engine);
+    visit.hold_back();
     for (const bool are_sends : {false, true})
       for (std::size_t i = 0; i < count; ++i) {
         const auto item = at(i);

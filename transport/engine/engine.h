@@ -370,6 +370,8 @@ class Engine::Visit {
   }
   // As Engine::poll().
   std::size_t poll() { return engine_.look_once(); }
+  // What is sent from here on with Urgency::batch leaves with the next poll(), which follows in this visit.
+  void hold_back() noexcept { engine_.messenger_.hold_back(); }
   [[nodiscard]] Messenger& messenger() noexcept { return engine_.messenger_; }
 
   // From now on until let_go(), once for each, the engine keeps `owner`, which keeps the engine. Costs no

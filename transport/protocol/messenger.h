@@ -144,7 +144,12 @@ class Messenger final : public PacketSink {
   [[nodiscard]] bool is_alone() const noexcept;
   // A burst is what is sent between two looks at the network: its first message to a peer leaves at once,
   // those that may be batched follow with the next flush. Called at each look.
-  void end_burst() noexcept { ++burst_; }
+  void end_burst() noexcept {
+    ++burst_;
+    is_held_back_ = false;
+  }
+  // The rest of this burst leaves together, its first messages, too. REQUIRES: the caller ends it soon.
+  void hold_back() noexcept { is_held_back_ = true; }
 
   // Any-source receives fail once a possible sender is down; from here on the present failures are known in
   // this context.
@@ -357,6 +362,7 @@ class Messenger final : public PacketSink {
   std::uint64_t ended_count_ = 0;
 
   std::uint64_t burst_ = 1;  // counts looks at the network, too
+  bool is_held_back_ = false;
   base::IntrusiveList<Request, StreamTag> tendered_;
   using InvitedList = base::IntrusiveList<Route, RouteTag>;
   InvitedList invited_;

@@ -24,7 +24,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   if (leaving_) return {Code::closed};  // another thread is at it
   if (contexts_.has_left(spec.context, spec.destination)) return {Code::peer_left};
 
-  const Urgency urgency = peer.burst == burst_ ? spec.urgency : Urgency::now;
+  const Urgency urgency = is_held_back_ || peer.burst == burst_ ? spec.urgency : Urgency::now;
   peer.burst = burst_;
 
   // The short way: nothing waits before it, the link copies it, and no request is needed.
