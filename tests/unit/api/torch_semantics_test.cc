@@ -139,6 +139,23 @@ TEST(TorchGroups, AListIsNotLongerThanTheWorld) {
   });
 }
 
+// "destroy_process_group(group) does nothing for those who are no members." Parley: a group ends with the
+// last of its handles, in each process by itself, and whoever has none does nothing.
+TEST(TorchGroups, AGroupEndsWithItsHandles) {
+  run_world(3, [](ProcessGroup& world) {
+    ProcessGroup kept;
+    {
+      const ProcessGroup group = world.new_group({2, 0});
+      if (world.rank() == 0) kept = group;
+    }
+    world.barrier();
+    if (world.rank() == 0) {
+      EXPECT_THAT(error_text<PeerLeftError>([&] { kept.send(1, 0); }), HasSubstr("has left the group"));
+    }
+    world.barrier();
+  });
+}
+
 // ---- send, recv, isend, irecv
 
 // "Default process group has not been initialized, please make sure to call init_process_group." Parley: the
