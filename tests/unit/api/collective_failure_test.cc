@@ -183,7 +183,7 @@ TEST(CollectiveLeaving, NamesTheMemberThatHasLeftTheGroup) {
   run_world(4, [](ProcessGroup& world) {
     ProcessGroup group = world.dup({.name = "four"});
     all_reduce(8, DType::f32, ReduceOp::sum)(group);
-    group.barrier();  // the abort of a later call would end this one, too
+    world.barrier();  // not the group's: the abort of a later call there would end it, too
     if (world.rank() == 2) {
       group = ProcessGroup();
     } else {
