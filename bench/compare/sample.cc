@@ -1,5 +1,6 @@
 #include "bench/compare/sample.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -24,8 +25,18 @@ std::optional<double> limit_us_of(const nlohmann::json& row, std::size_t bytes, 
   return rate_scale * static_cast<double>(bytes) / *mb_per_s;
 }
 
-std::string system_of(const std::string& written, const std::string& contender) {
-  return written == "parley" ? contender : written;
+// "openmpi" of ".../peer-openmpi"; other programs are builds of parley-bench.
+std::string own_system_of(const std::string& program) {
+  constexpr std::string_view prefix = "peer-";
+  const std::string stem = std::filesystem::path(program).stem().string();
+  return stem.starts_with(prefix) ? stem.substr(prefix.size()) : "parley";
+}
+
+// What a program calls itself, and its ways ("gloo-default"), go by the contender's name.
+std::string system_of(const std::string& written, const Origin& origin) {
+  const std::string own = own_system_of(origin.program);
+  const bool is_own = written == own || written.starts_with(own + "-");
+  return is_own ? origin.contender + written.substr(own.size()) : written;
 }
 
 Sample sample_of(const nlohmann::json& row, const Origin& origin) {
@@ -36,7 +47,7 @@ Sample sample_of(const nlohmann::json& row, const Origin& origin) {
   sample.round = origin.round;
   sample.memcpy_gb_per_s = origin.memcpy_gb_per_s;
   sample.bytes = row.at("bytes").get<std::size_t>();
-  sample.system = system_of(row.at("system").get<std::string>(), origin.contender);
+  sample.system = system_of(row.at("system").get<std::string>(), origin);
   sample.us = row.at("median_us").get<double>();
   if (!(sample.us > 0)) throw std::runtime_error("its median_us is not positive");
   sample.p99_us = number(row, "p99_us");

@@ -30,12 +30,14 @@ struct Origin {
   Case where;
   int round = 0;
   std::string contender;
+  std::string program;  // the contender's
   double memcpy_gb_per_s = 0;
 };
 
-// Reads rows of the schema parley-bench/1, one JSON object a line. The library's own row takes the
-// contender's name, so that two builds of parley-bench can be compared; "raw" rows are left out, for the
-// library's rows tell the limit. Throws std::runtime_error, in words, for a line that is no such row.
+// Reads rows of the schema parley-bench/1, one JSON object a line. A program's own system, "parley" or the
+// NAME of peer-NAME, with or without a suffix, takes the contender's name, so that two builds of one program
+// can be compared; "raw" rows are left out, for the library's rows tell the limit. Throws std::runtime_error,
+// in words, for a line that is no such row.
 std::vector<Sample> read_rows(const std::string& text, const Origin& origin);
 
 }  // namespace parley::bench::compare

@@ -93,6 +93,13 @@ TEST(CompareOptions, APeerThatIsAskedForMustBeThere) {
   EXPECT_THROW(contenders_of(options, "/nowhere/parley-bench"), CommandLineError);
 }
 
+TEST(CompareOptions, TwoPeersHaveTwoNames) {
+  CompareOptions options = parse("--peer other=/bin/true --peer other=/bin/false");
+  options.parley = "/bin/true";
+  const std::string words = mistake_of([&] { contenders_of(options, "/nowhere/parley-bench"); });
+  EXPECT_EQ(words, "--peer other=/bin/false: there is a peer other already; give this one another name");
+}
+
 TEST(CompareOptions, ABarrierHasNoBuffersToWrite) {
   EXPECT_EQ(cases_of(parse("--ops barrier")).size(), 2U);
 }

@@ -171,7 +171,7 @@ TEST(CompareFloor, ABrokenLoopVoidsTheLimitAndNotTheLibrary) {
   EXPECT_TRUE(lines[0].find("parley")->has_figures());
 }
 
-const Origin origin{bandwidth_over_tcp, 3, "parley", 40};
+const Origin origin{bandwidth_over_tcp, 3, "parley", "bin/parley-bench", 40};
 constexpr const char* row =
     R"({"schema":"parley-bench/1","op":"bandwidth","transport":"tcp","ranks":2,"bytes":1000,"system":"parley",)"
     R"("median_us":0.5,"p99_us":null,"mb_per_s":2000,"limit_us":null,"limit_mb_per_s":4000,"probe_ns":61,)"
@@ -192,6 +192,20 @@ TEST(CompareSample, AnotherBuildOfTheLibraryHasTheNameOfItsContender) {
   Origin other = origin;
   other.contender = "before";
   EXPECT_EQ(read_rows(row, other)[0].system, "before");
+}
+
+TEST(CompareSample, APeerAndItsWaysHaveTheNameOfTheirContender) {
+  const auto system_of = [](const std::string& program, const std::string& system) {
+    std::string text = row;
+    text.replace(text.find("parley\","), 6, system);
+    return read_rows(text, {bandwidth_over_tcp, 3, "self", program, 40})[0].system;
+  };
+  EXPECT_EQ(system_of("/a/peer-openmpi", "openmpi"), "self");
+  EXPECT_EQ(system_of("/a/peer-gloo", "gloo"), "self");
+  EXPECT_EQ(system_of("/a/peer-gloo", "gloo-default"), "self-default");
+  EXPECT_EQ(system_of("/a/peer-openmpi.sh", "openmpi"), "self");
+  EXPECT_EQ(system_of("/a/parley-bench", "openmpi"), "openmpi");
+  EXPECT_EQ(system_of("/a/peer-gloo", "gloomy"), "gloomy");
 }
 
 TEST(CompareSample, LeavesRawRowsOut) {

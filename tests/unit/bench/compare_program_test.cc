@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -107,6 +108,20 @@ TEST_F(ParleyBenchCompare, ASystemAgainstItselfIsOneWithinItsInterval) {
     EXPECT_LE(row["time_to_best_peer"][1], 1);
     EXPECT_GE(row["time_to_best_peer"][2], 1);
   }
+}
+
+TEST_F(ParleyBenchCompare, APeerThatIsThereTwiceHasTwoColumns) {
+  ASSERT_EQ(compare(parley() + "--peer openmpi=" + fake("peer-openmpi", "--system openmpi") +
+                    " --peer self=" + fake("peer-openmpi.other", "--system openmpi --factor 3") +
+                    " --rounds 2 --json " + path("rows.jsonl")),
+            0)
+      << errors_;
+  std::map<std::string, int> lines;
+  for (const auto& row : rows("rows.jsonl")) {
+    EXPECT_EQ(row["rounds"], 2) << row["system"];
+    ++lines[row["system"]];
+  }
+  EXPECT_EQ(lines, (std::map<std::string, int>{{"parley", 4}, {"raw", 4}, {"openmpi", 4}, {"self", 4}}));
 }
 
 TEST_F(ParleyBenchCompare, ASlowedLibraryIsCaught) {
