@@ -118,19 +118,23 @@ void compare_entries(Line& line, const Judging& judging) {
   line.to_peer = ratio_between(*own, *best, modes);
 }
 
+bool is_mostly_disturbed(const Entry* entry) {
+  if (entry == nullptr) return false;
+  const auto disturbed = std::count_if(entry->samples.begin(), entry->samples.end(), is_disturbed);
+  return 2 * static_cast<std::size_t>(disturbed) > entry->samples.size();
+}
+
+// REQUIRES: the best peer is known.
 void fill_state(Line& line, const Judging& judging) {
   std::vector<double> probes;
-  std::size_t disturbed = 0;
-  std::size_t samples = 0;
   for (const Entry& entry : line.entries) {
     if (entry.system == limit_name) continue;
-    for (const Sample& sample : entry.samples) {
-      ++samples;
-      if (is_disturbed(sample)) ++disturbed;
+    for (const Sample& sample : entry.samples)
       if (sample.probe_ns > 0) probes.push_back(sample.probe_ns);
-    }
   }
-  line.disturbed = 2 * disturbed > samples;
+  // The two that the line's ratios are of: a quiet system beside them makes them no better.
+  line.disturbed = is_mostly_disturbed(line.find(library_name)) ||
+                   (line.best_peer && is_mostly_disturbed(line.find(*line.best_peer)));
   if (probes.empty()) return;
   if (knows_modes(line.where, judging)) line.mode = mode_of(probes);
   line.probe_ns = median(std::move(probes));

@@ -43,7 +43,8 @@ struct Line {
   // Where the cores were; `mixed` marks the line. Nothing with more ranks than cores, where they take turns.
   std::optional<Mode> mode;
   double probe_ns = 0;     // the median over all samples
-  bool disturbed = false;  // something else used the cores in most rounds: use no figure of this line
+  // Something else used the cores in most rounds of the library's or the best peer's: use no figure of this line.
+  bool disturbed = false;
 
   [[nodiscard]] const Entry* find(std::string_view system) const noexcept;
 };

@@ -104,6 +104,21 @@ TEST(CompareOutcome, OnABusyMachineTheLineSaysSo) {
   EXPECT_EQ(lines[0].find("parley")->samples.size(), 4U);
 }
 
+TEST(CompareOutcome, AQuietPeerDoesNotMakeALineQuiet) {
+  const auto line_with = [](const std::string& disturbed) {
+    std::vector<Sample> samples;
+    add(samples, "parley", {1, 1, 1, 1});
+    add(samples, "openmpi", {2, 2, 2, 2});
+    add(samples, "mpich", {3, 3, 3, 3});
+    for (Sample& sample : samples) sample.core_share = sample.system == disturbed ? 0.6 : 1;
+    return judge(samples)[0];
+  };
+  EXPECT_TRUE(line_with("parley").disturbed);
+  EXPECT_TRUE(line_with("openmpi").disturbed);
+  EXPECT_FALSE(line_with("mpich").disturbed);
+  EXPECT_FALSE(line_with("").disturbed);
+}
+
 TEST(CompareOutcome, AVoidSystemHasNoFigures) {
   std::vector<Sample> samples;
   add(samples, "parley", {1, 1, 1});
