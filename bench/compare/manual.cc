@@ -113,7 +113,8 @@ OPTIONS
                             limit, times over the limit of the same launch are compared, else microseconds of runs
                             that met the cores in one place.
     --tolerance PERCENT     by how much all of the interval must be slower [10]
-    --at-most TIMES         no line may take more than so many times its raw limit, with all of its interval
+    --at-most TIMES         no line may take more than so many times its raw limit, with all of its interval;
+                            fails, too, when no line had a limit
     -h, --help              this page
 
 EXIT STATUS

@@ -139,6 +139,8 @@ TEST_F(ParleyBenchCompare, HoldsTheLibraryToAMultipleOfItsLimit) {
   EXPECT_EQ(compare(parley() + "--rounds 3 --at-most 2.5"), 0) << output_;
   EXPECT_EQ(compare(parley() + "--rounds 3 --at-most 1.5"), 1);
   EXPECT_TRUE(said("BEYOND  latency, shm, 2 ranks, buffers kept, 8 B: "));
+  EXPECT_EQ(compare(parley() + "--rounds 2 --at-most 2.5"), 1);
+  EXPECT_TRUE(said("No line could be held against its limit")) << output_;
 }
 
 TEST_F(ParleyBenchCompare, ARawLoopWithoutItsSpinIsVoid) {
