@@ -200,10 +200,6 @@ std::optional<CompareOptions> parse_compare_options(const std::vector<std::strin
   return options;
 }
 
-std::vector<std::string_view> known_peers() {
-  return {peer_names.begin(), peer_names.end()};
-}
-
 std::vector<Contender> contenders_of(const CompareOptions& options, const std::string& own_program) {
   const std::string folder = std::filesystem::path(own_program).parent_path().string();
   std::vector<Contender> contenders{{"parley", options.parley.empty() ? own_program : options.parley}};

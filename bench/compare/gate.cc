@@ -195,7 +195,8 @@ std::string judgement_text(const LimitJudgement& judgement, double times) {
   if (judgement.without_limit > 0)
     text += fmt::format("; {} without a limit in three rounds", judgement.without_limit);
   text += "\n";
-  if (says_nothing(judgement)) text += "No line could be held against its limit, and nothing disturbed them\n";
+  if (says_nothing(judgement))
+    text += "No line could be held against its limit, and nothing disturbed them\n";
   return text;
 }
 

@@ -59,7 +59,6 @@ void fill_figures(Entry& entry) {
   entry.hi_us = largest(us);
   entry.median_us = median(std::move(us));
   if (!p99_us.empty()) entry.p99_us = median(std::move(p99_us));
-  entry.rate_scale = entry.samples.front().rate_scale;
 }
 
 // The limit that the library's launches measured beside it, as a system of its own.

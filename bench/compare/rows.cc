@@ -59,11 +59,10 @@ void add_figures(Json& row, const Line& line, const Entry& entry) {
   row["hi_us"] = entry.has_figures() ? rounded(entry.hi_us) : Json();
   const auto rate = [&](Figure which) -> Json {
     if (!is_rate || !entry.has_figures()) return {};
-    return rounded(figure_of(which, line.bytes, entry.median_us, entry.rate_scale));
+    return rounded(figure_of(which, line.bytes, entry.median_us));
   };
   row["mb_per_s"] = rate(Figure::bandwidth);
-  row["msg_per_s"] =
-      is_rate && entry.has_figures() ? rounded(1e6 * entry.rate_scale / entry.median_us) : Json();
+  row["msg_per_s"] = is_rate && entry.has_figures() ? rounded(1e6 / entry.median_us) : Json();
 }
 
 void add_comparison(Json& row, const Line& line, const Entry& entry) {
@@ -75,9 +74,7 @@ void add_comparison(Json& row, const Line& line, const Entry& entry) {
   const std::optional<Ratio> none;
   row["limit_us"] = has_limit && !is_rate ? rounded(bound->median_us) : Json();
   row["limit_mb_per_s"] =
-      has_limit && is_rate
-          ? rounded(figure_of(Figure::bandwidth, line.bytes, bound->median_us, bound->rate_scale))
-          : Json();
+      has_limit && is_rate ? rounded(figure_of(Figure::bandwidth, line.bytes, bound->median_us)) : Json();
   row["probe_ns"] = rounded(line.probe_ns);
   row["ratio_to_limit"] = plain_ratio(is_own ? line.to_limit : none, figure);
   row["ratio_to_best_peer"] = plain_ratio(is_own ? line.to_peer : none, figure);

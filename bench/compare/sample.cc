@@ -18,11 +18,11 @@ std::optional<double> number(const nlohmann::json& row, const char* field) {
 }
 
 // What limits the row, as a time.
-std::optional<double> limit_us_of(const nlohmann::json& row, std::size_t bytes, double rate_scale) {
+std::optional<double> limit_us_of(const nlohmann::json& row, std::size_t bytes) {
   if (const auto us = number(row, "limit_us")) return us;
   const auto mb_per_s = number(row, "limit_mb_per_s");
   if (!mb_per_s) return std::nullopt;
-  return rate_scale * static_cast<double>(bytes) / *mb_per_s;
+  return static_cast<double>(bytes) / *mb_per_s;
 }
 
 // "openmpi" of ".../peer-openmpi"; other programs are builds of parley-bench.
@@ -51,10 +51,8 @@ Sample sample_of(const nlohmann::json& row, const Origin& origin) {
   sample.us = row.at("median_us").get<double>();
   if (!(sample.us > 0)) throw std::runtime_error("its median_us is not positive");
   sample.p99_us = number(row, "p99_us");
-  if (const auto mb_per_s = number(row, "mb_per_s"); mb_per_s && sample.bytes > 0)
-    sample.rate_scale = *mb_per_s * sample.us / static_cast<double>(sample.bytes);
   sample.probe_ns = number(row, "probe_ns").value_or(0);
-  sample.limit_us = limit_us_of(row, sample.bytes, sample.rate_scale);
+  sample.limit_us = limit_us_of(row, sample.bytes);
   sample.core_share = number(row, "core_share");
   if (const auto reason = row.find("void"); reason != row.end() && reason->is_string())
     sample.void_reason = reason->get<std::string>();

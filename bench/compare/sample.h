@@ -17,8 +17,7 @@ struct Sample {
   int round = 0;
   double us = 0;  // the median over the launch's own rounds, per message or call
   std::optional<double> p99_us;
-  double rate_scale = 1;  // see figure_of()
-  double probe_ns = 0;    // 0: not told
+  double probe_ns = 0;  // 0: not told
   std::optional<double> limit_us;
   std::optional<double> core_share;
   double memcpy_gb_per_s = 0;              // just before the launch; 0: not known
