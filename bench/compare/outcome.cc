@@ -47,18 +47,34 @@ Entry make_entry(std::string system, std::vector<Sample> samples, const Judging&
   return entry;
 }
 
+// Of the samples that tell it.
+std::vector<double> values_of(const Entry& entry, std::optional<double> Sample::*field) {
+  std::vector<double> values;
+  for (const Sample& sample : entry.samples)
+    if (sample.*field) values.push_back(*(sample.*field));
+  return values;
+}
+
+std::optional<double> median_of(const Entry& entry, std::optional<double> Sample::*field) {
+  std::vector<double> values = values_of(entry, field);
+  if (values.empty()) return std::nullopt;
+  return median(std::move(values));
+}
+
 void fill_figures(Entry& entry) {
   if (entry.samples.empty()) return;
   std::vector<double> us;
-  std::vector<double> p99_us;
   for (const Sample& sample : entry.samples) {
     us.push_back(sample.us);
-    if (sample.p99_us) p99_us.push_back(*sample.p99_us);
+    if (sample.wrong) entry.wrong = entry.wrong.value_or(0) + *sample.wrong;
   }
   entry.lo_us = smallest(us);
   entry.hi_us = largest(us);
   entry.median_us = median(std::move(us));
-  if (!p99_us.empty()) entry.p99_us = median(std::move(p99_us));
+  entry.p99_us = median_of(entry, &Sample::p99_us);
+  entry.p999_us = median_of(entry, &Sample::p999_us);
+  const std::vector<double> shares = values_of(entry, &Sample::core_share);
+  if (!shares.empty()) entry.core_share = smallest(shares);
 }
 
 // The limit that the library's launches measured beside it, as a system of its own.
@@ -75,7 +91,11 @@ std::optional<Entry> limit_of(const Entry& of_library, const Judging& judging) {
     Sample one = sample;
     one.system = limit_name;
     one.us = *sample.limit_us;
+    // These are the library's.
     one.p99_us.reset();
+    one.p999_us.reset();
+    one.core_share.reset();
+    one.wrong.reset();
     entry.samples.push_back(std::move(one));
   }
   if (entry.samples.empty() && !entry.void_reason) return std::nullopt;

@@ -22,7 +22,10 @@ struct Entry {
   double median_us = 0;
   double lo_us = 0;
   double hi_us = 0;
-  std::optional<double> p99_us;            // the median of the launches' own
+  std::optional<double> p99_us;  // the median of the launches' own
+  std::optional<double> p999_us;
+  std::optional<double> core_share;        // the least of them
+  std::optional<std::size_t> wrong;        // elements of a collective, of all launches
   std::vector<Sample> samples;             // those that count, in the order of rounds
   int left_out = 0;                        // void or disturbed
   std::optional<std::string> void_reason;  // no sample counts: the figures are nothing

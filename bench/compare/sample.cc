@@ -51,9 +51,12 @@ Sample sample_of(const nlohmann::json& row, const Origin& origin) {
   sample.us = row.at("median_us").get<double>();
   if (!(sample.us > 0)) throw std::runtime_error("its median_us is not positive");
   sample.p99_us = number(row, "p99_us");
+  sample.p999_us = number(row, "p999_us");
   sample.probe_ns = number(row, "probe_ns").value_or(0);
   sample.limit_us = limit_us_of(row, sample.bytes);
   sample.core_share = number(row, "core_share");
+  if (const auto wrong = row.find("wrong"); wrong != row.end() && !wrong->is_null())
+    sample.wrong = wrong->get<std::size_t>();
   if (const auto reason = row.find("void"); reason != row.end() && reason->is_string())
     sample.void_reason = reason->get<std::string>();
   return sample;

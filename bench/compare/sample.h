@@ -17,9 +17,11 @@ struct Sample {
   int round = 0;
   double us = 0;  // the median over the launch's own rounds, per message or call
   std::optional<double> p99_us;
+  std::optional<double> p999_us;
   double probe_ns = 0;  // 0: not told
   std::optional<double> limit_us;
   std::optional<double> core_share;
+  std::optional<std::size_t> wrong;        // elements of a collective
   double memcpy_gb_per_s = 0;              // just before the launch; 0: not known
   std::optional<std::string> void_reason;  // nothing in it can be used
 };
