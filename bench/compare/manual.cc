@@ -19,8 +19,8 @@ DESCRIPTION
     the current folder.
 
     With an operation: measures Parley between pairs of processes (0-1, 2-3, ...) of this host and, in the same
-    rounds and between the same processes, a loop without a library; or collectives of all processes. All figures are medians over rounds. Compare
-    figures of one run only, and best their ratios: machines drift.
+    rounds and between the same processes, a loop without a library; or collectives of all processes. All figures are
+    medians over rounds. Compare figures of one run only, and best their ratios: machines drift.
 
 OPERATIONS
     latency         one message there and one back, blocking; half the time of both
@@ -46,9 +46,10 @@ ENVIRONMENT
                             compare --compare, which must notice. Never set it otherwise.
 
 EXIT STATUS
-    0   measured
-    1   measuring failed, or compare found something slower
-    2   wrong usage
+    0       measured
+    1       measuring failed, or compare found something slower
+    2       wrong usage
+    128+N   ended by signal N; compare and the overview report first what there was
 
 EXAMPLES
     parley-bench

@@ -128,5 +128,14 @@ TEST(CompareManual, HasTheSectionsOfAManualPage) {
   }
 }
 
+TEST(CompareManual, FitsATerminalAndNamesTheExitStatusOfASignal) {
+  constexpr std::size_t columns = 120;
+  for (const std::string_view page : {bench_manual(), compare_manual()}) {
+    std::istringstream lines{std::string(page)};
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
+    EXPECT_NE(page.find("\n    128+N   ended by signal N", page.find("EXIT STATUS")), std::string_view::npos);
+  }
+}
+
 }  // namespace
 }  // namespace parley::bench::compare
