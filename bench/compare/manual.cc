@@ -37,6 +37,7 @@ OPERATIONS
 OPTIONS
     Those of an operation: parley-bench latency --help.
 
+    --version       which Parley this is, in a line
     -h, --help      this page
 
 ENVIRONMENT

@@ -216,6 +216,9 @@ TEST_F(ParleyBenchCompare, TellsHowToUseIt) {
   const std::string pages = testing::internal::GetCapturedStdout();
   EXPECT_EQ(pages.find("NAME\n    parley-bench compare - "), 0U);
   EXPECT_NE(pages.find("NAME\n    parley-bench - "), std::string::npos);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_bench("--version"), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find("parley-bench "), 0U);
 }
 
 }  // namespace
