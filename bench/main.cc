@@ -46,6 +46,10 @@ int run(const std::vector<std::string>& words) {
     fmt::print("{}", parley::bench::compare::bench_manual());
     return 0;
   }
+  if (!words.empty() && words.front() == "--version") {
+    fmt::print("parley-bench {}\n", PARLEY_VERSION);
+    return 0;
+  }
   if (!words.empty() && words.front() == "compare")
     return parley::bench::compare::compare_main({words.begin() + 1, words.end()});
   std::vector<const char*> arguments{"parley-bench"};

@@ -79,7 +79,7 @@ std::string to_json(const Row& row) {
   json["limit_mb_per_s"] = json_of(row.limit_mb_per_s);
   json["probe_ns"] = rounded(row.probe_ns);
   json["ratio_to_limit"] = json_of(row.ratio_to_limit);
-  json["ratio_to_best_peer"] = json_of(row.ratio_to_best_peer);
+  json["ratio_to_best_peer"] = nullptr;  // known to comparisons only
   json["core_share"] = json_of(row.core_share);
   json["rounds_left_out"] = row.rounds_left_out;
   json["p999_us"] = json_of(row.p999_us);

@@ -39,7 +39,6 @@ struct Row {
   std::optional<double> limit_mb_per_s;
   double probe_ns = 0;
   std::optional<double> ratio_to_limit;
-  std::optional<double> ratio_to_best_peer;
   std::optional<double> core_share;
   int rounds_left_out = 0;
   std::optional<std::string> void_reason;    // why nothing in this row can be used

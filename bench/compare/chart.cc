@@ -41,7 +41,7 @@ std::vector<Point> points_of(const CaseView& view, const std::string& system) {
 }
 
 double figure(const Point& point, double us) {
-  return figure_of(operation(point.line->where.op).figure, point.bytes, us, point.entry->rate_scale);
+  return figure_of(operation(point.line->where.op).figure, point.bytes, us);
 }
 
 LogScale byte_scale(const CaseView& view) {

@@ -112,7 +112,7 @@ bool passes(const CompareOptions& options, const Study& study, const std::vector
   if (!options.at_most) return is_good;
   const LimitJudgement judgement = judge_limit(study.lines, *options.at_most);
   fmt::print("\n{}", judgement_text(judgement, *options.at_most));
-  return is_good && judgement.beyond.empty();
+  return is_good && judgement.beyond.empty() && !says_nothing(judgement);
 }
 
 bool has_library(const Study& study) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -154,6 +155,16 @@ bool is_program(const std::string& path) {
   return ::access(path.c_str(), X_OK) == 0;
 }
 
+// Rows of two systems of one name could not be told apart.
+void refuse_one_name_twice(const std::vector<Contender>& contenders) {
+  std::set<std::string_view> names;
+  for (const Contender& contender : contenders) {
+    if (names.insert(contender.name).second) continue;
+    throw CommandLineError("--peer " + contender.name + "=" + contender.program + ": there is a peer " +
+                           contender.name + " already; give this one another name");
+  }
+}
+
 std::string peer_program(const std::string& folder, std::string_view name) {
   return folder + "/peer-" + std::string(name);
 }
@@ -189,10 +200,6 @@ std::optional<CompareOptions> parse_compare_options(const std::vector<std::strin
   return options;
 }
 
-std::vector<std::string_view> known_peers() {
-  return {peer_names.begin(), peer_names.end()};
-}
-
 std::vector<Contender> contenders_of(const CompareOptions& options, const std::string& own_program) {
   const std::string folder = std::filesystem::path(own_program).parent_path().string();
   std::vector<Contender> contenders{{"parley", options.parley.empty() ? own_program : options.parley}};
@@ -208,6 +215,7 @@ std::vector<Contender> contenders_of(const CompareOptions& options, const std::s
       contenders.push_back({std::string(name), program});
   }
   for (const auto& [name, program] : options.programs) contenders.push_back({name, program});
+  refuse_one_name_twice(contenders);
   for (const Contender& contender : contenders) {
     if (!is_program(contender.program))
       throw CommandLineError(contender.name + ": " + contender.program +

@@ -40,11 +40,9 @@ std::vector<std::string> compare_option_names();
 // `arguments` are the words after "compare". Nothing when help was asked for. Throws CommandLineError.
 std::optional<CompareOptions> parse_compare_options(const std::vector<std::string>& arguments);
 
-// The peers that can be built beside parley-bench.
-std::vector<std::string_view> known_peers();
-
 // The programs to launch, Parley first: `own_program` unless another one is named; peers stand beside it as
-// peer-NAME. Throws CommandLineError when one that was asked for is not there.
+// peer-NAME. Throws CommandLineError when one that was asked for is not there, and when two have one
+// name.
 std::vector<Contender> contenders_of(const CompareOptions& options, const std::string& own_program);
 
 // What is measured, operation by operation: each for all transports, ranks and kinds of buffers.

@@ -133,7 +133,8 @@ class Harvester {
   void take(const Launch& launch) {
     const std::string rows = folder_.file("rows.jsonl");
     std::filesystem::remove(rows);
-    const Origin origin{where(launch), launch.round, contender(launch).name, measure_memcpy().value_or(0)};
+    const Origin origin{where(launch), launch.round, contender(launch).name, contender(launch).program,
+                        measure_memcpy().value_or(0)};
     const auto command =
         command_of(contender(launch), where(launch), sizes_of(where(launch), workload_.sizes), budget_, rows);
     const std::chrono::duration<double> deadline(deadline_factor * planned_seconds(launch) +

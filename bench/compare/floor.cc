@@ -33,9 +33,9 @@ std::optional<std::string> loopback_void_reason(const Sample& sample) {
 
 std::optional<std::string> memcpy_void_reason(const Sample& sample) {
   if (sample.memcpy_gb_per_s <= 0) return std::nullopt;
-  // Both directions, and each pair of ranks, copy by themselves.
-  const double copiers = sample.rate_scale * sample.where.ranks / 2;
-  const double gb_per_s = sample.rate_scale * static_cast<double>(sample.bytes) / *sample.limit_us / 1000;
+  // Both directions, and each pair of ranks, copy by themselves; messages of all of them count.
+  const double copiers = operation(sample.where.op).directions * sample.where.ranks / 2.0;
+  const double gb_per_s = static_cast<double>(sample.bytes) / *sample.limit_us / 1000;
   if (gb_per_s <= most_memcpys * copiers * sample.memcpy_gb_per_s) return std::nullopt;
   return fmt::format("the raw loop moved {:.0f} GB/s and memcpy {:.0f} GB/s: it does not move the bytes",
                      gb_per_s, sample.memcpy_gb_per_s);

@@ -162,10 +162,14 @@ std::string judgement_text(const Judgement& judgement, double tolerance) {
 LimitJudgement judge_limit(const std::vector<Line>& lines, double times) {
   LimitJudgement judgement;
   for (const Line& line : lines) {
+    if (line.disturbed) {
+      ++judgement.disturbed;
+      continue;
+    }
     // Both were measured by one launch, so it does not matter whether all launches met the cores in one
     // place.
-    if (line.disturbed || !line.to_limit || !line.to_limit->bounds) {
-      ++judgement.silent;
+    if (!line.to_limit || !line.to_limit->bounds) {
+      ++judgement.without_limit;
       continue;
     }
     ++judgement.held;
@@ -178,14 +182,22 @@ LimitJudgement judge_limit(const std::vector<Line>& lines, double times) {
   return judgement;
 }
 
+bool says_nothing(const LimitJudgement& judgement) {
+  return judgement.held == 0 && judgement.disturbed == 0;
+}
+
 std::string judgement_text(const LimitJudgement& judgement, double times) {
   std::string text;
   for (const std::string& line : judgement.beyond) text += "BEYOND  " + line + "\n";
   text += fmt::format("{} held against {} times the raw limit: {} beyond", counted(judgement.held, "line"),
                       times, judgement.beyond.size());
-  if (judgement.silent > 0)
-    text += fmt::format("; {} not (DISTURBED, or without the limit of three rounds)", judgement.silent);
-  return text + "\n";
+  if (judgement.disturbed > 0) text += fmt::format("; {} DISTURBED", judgement.disturbed);
+  if (judgement.without_limit > 0)
+    text += fmt::format("; {} without a limit in three rounds", judgement.without_limit);
+  text += "\n";
+  if (says_nothing(judgement))
+    text += "No line could be held against its limit, and nothing disturbed them\n";
+  return text;
 }
 
 }  // namespace parley::bench::compare

@@ -56,12 +56,16 @@ std::string judgement_text(const Judgement& judgement, double tolerance);
 
 // The library held against its limit.
 struct LimitJudgement {
-  std::size_t held = 0;    // lines that were held against it
-  std::size_t silent = 0;  // lines that say nothing: disturbed, or less than three rounds with a limit
+  std::size_t held = 0;           // lines that were held against it
+  std::size_t disturbed = 0;      // lines that say nothing, because something else used the cores
+  std::size_t without_limit = 0;  // others that say nothing: less than three rounds with a limit
   std::vector<std::string>
       beyond;  // of `held`, in words: all of the interval of time over limit is above `times`
 };
 LimitJudgement judge_limit(const std::vector<Line>& lines, double times);
+
+// No line was held against a limit, and that is not the machine's fault: such a verdict must not pass.
+bool says_nothing(const LimitJudgement& judgement);
 
 // What lies beyond, and how many lines were held against the limit.
 std::string judgement_text(const LimitJudgement& judgement, double times);

@@ -19,8 +19,8 @@ DESCRIPTION
     the current folder.
 
     With an operation: measures Parley between pairs of processes (0-1, 2-3, ...) of this host and, in the same
-    rounds and between the same processes, a loop without a library; or collectives of all processes. All figures are medians over rounds. Compare
-    figures of one run only, and best their ratios: machines drift.
+    rounds and between the same processes, a loop without a library; or collectives of all processes. All figures are
+    medians over rounds. Compare figures of one run only, and best their ratios: machines drift.
 
 OPERATIONS
     latency         one message there and one back, blocking; half the time of both
@@ -37,6 +37,7 @@ OPERATIONS
 OPTIONS
     Those of an operation: parley-bench latency --help.
 
+    --version       which Parley this is, in a line
     -h, --help      this page
 
 ENVIRONMENT
@@ -46,9 +47,10 @@ ENVIRONMENT
                             compare --compare, which must notice. Never set it otherwise.
 
 EXIT STATUS
-    0   measured
-    1   measuring failed, or compare found something slower
-    2   wrong usage
+    0       measured
+    1       measuring failed, or compare found something slower
+    2       wrong usage
+    128+N   ended by signal N; compare and the overview report first what there was
 
 EXAMPLES
     parley-bench
@@ -113,7 +115,8 @@ OPTIONS
                             limit, times over the limit of the same launch are compared, else microseconds of runs
                             that met the cores in one place.
     --tolerance PERCENT     by how much all of the interval must be slower [10]
-    --at-most TIMES         no line may take more than so many times its raw limit, with all of its interval
+    --at-most TIMES         no line may take more than so many times its raw limit, with all of its interval;
+                            fails, too, when no line had a limit
     -h, --help              this page
 
 EXIT STATUS

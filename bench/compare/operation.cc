@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<Operation, 13> operations = {{
     {"latency", Figure::time, true, "one way, half of a round trip"},
     {"bandwidth", Figure::bandwidth, true, "windows of messages in one direction"},
-    {"bidirectional", Figure::bandwidth, true, "windows of messages in both directions at once"},
+    {"bidirectional", Figure::bandwidth, true, "windows of messages in both directions at once", 2},
     {"message-rate", Figure::rate, true, "windows of messages in one direction, counted"},
     {"broadcast", Figure::time, true, "time of one call"},
     {"reduce", Figure::time, true, "time of one call"},
@@ -56,12 +56,12 @@ std::string slug_of(const Case& where) {
                      where.rewritten ? "rewritten" : "kept");
 }
 
-double figure_of(Figure figure, std::size_t bytes, double us, double rate_scale) noexcept {
+double figure_of(Figure figure, std::size_t bytes, double us) noexcept {
   switch (figure) {
     case Figure::time: return us;
     // Bytes per microsecond are MB per second.
-    case Figure::bandwidth: return rate_scale * static_cast<double>(bytes) / us;
-    case Figure::rate: return rate_scale / us;
+    case Figure::bandwidth: return static_cast<double>(bytes) / us;
+    case Figure::rate: return 1 / us;
   }
   return us;
 }

@@ -21,6 +21,7 @@ struct Operation {
   Figure figure = Figure::time;
   bool has_sizes = true;
   std::string_view what;  // for tables and charts
+  int directions = 1;     // in which a pair of ranks moves messages at once
 };
 
 // All of them, in the order of tables.
@@ -49,9 +50,8 @@ std::string title_of(const Case& where);
 // "latency-shm-2-kept": a file's name, a place in a page.
 std::string slug_of(const Case& where);
 
-// The figure of a time. `rate_scale` is how many messages' bytes a time stands for: 2 where both directions
-// count.
-double figure_of(Figure figure, std::size_t bytes, double us, double rate_scale = 1) noexcept;
+// The figure of a time.
+double figure_of(Figure figure, std::size_t bytes, double us) noexcept;
 
 // "MB/s"
 std::string_view unit_of(Figure figure) noexcept;

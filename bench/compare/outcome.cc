@@ -47,19 +47,34 @@ Entry make_entry(std::string system, std::vector<Sample> samples, const Judging&
   return entry;
 }
 
+// Of the samples that tell it.
+std::vector<double> values_of(const Entry& entry, std::optional<double> Sample::*field) {
+  std::vector<double> values;
+  for (const Sample& sample : entry.samples)
+    if (sample.*field) values.push_back(*(sample.*field));
+  return values;
+}
+
+std::optional<double> median_of(const Entry& entry, std::optional<double> Sample::*field) {
+  std::vector<double> values = values_of(entry, field);
+  if (values.empty()) return std::nullopt;
+  return median(std::move(values));
+}
+
 void fill_figures(Entry& entry) {
   if (entry.samples.empty()) return;
   std::vector<double> us;
-  std::vector<double> p99_us;
   for (const Sample& sample : entry.samples) {
     us.push_back(sample.us);
-    if (sample.p99_us) p99_us.push_back(*sample.p99_us);
+    if (sample.wrong) entry.wrong = entry.wrong.value_or(0) + *sample.wrong;
   }
   entry.lo_us = smallest(us);
   entry.hi_us = largest(us);
   entry.median_us = median(std::move(us));
-  if (!p99_us.empty()) entry.p99_us = median(std::move(p99_us));
-  entry.rate_scale = entry.samples.front().rate_scale;
+  entry.p99_us = median_of(entry, &Sample::p99_us);
+  entry.p999_us = median_of(entry, &Sample::p999_us);
+  const std::vector<double> shares = values_of(entry, &Sample::core_share);
+  if (!shares.empty()) entry.core_share = smallest(shares);
 }
 
 // The limit that the library's launches measured beside it, as a system of its own.
@@ -76,7 +91,11 @@ std::optional<Entry> limit_of(const Entry& of_library, const Judging& judging) {
     Sample one = sample;
     one.system = limit_name;
     one.us = *sample.limit_us;
+    // These are the library's.
     one.p99_us.reset();
+    one.p999_us.reset();
+    one.core_share.reset();
+    one.wrong.reset();
     entry.samples.push_back(std::move(one));
   }
   if (entry.samples.empty() && !entry.void_reason) return std::nullopt;
@@ -118,19 +137,23 @@ void compare_entries(Line& line, const Judging& judging) {
   line.to_peer = ratio_between(*own, *best, modes);
 }
 
+bool is_mostly_disturbed(const Entry* entry) {
+  if (entry == nullptr) return false;
+  const auto disturbed = std::count_if(entry->samples.begin(), entry->samples.end(), is_disturbed);
+  return 2 * static_cast<std::size_t>(disturbed) > entry->samples.size();
+}
+
+// REQUIRES: the best peer is known.
 void fill_state(Line& line, const Judging& judging) {
   std::vector<double> probes;
-  std::size_t disturbed = 0;
-  std::size_t samples = 0;
   for (const Entry& entry : line.entries) {
     if (entry.system == limit_name) continue;
-    for (const Sample& sample : entry.samples) {
-      ++samples;
-      if (is_disturbed(sample)) ++disturbed;
+    for (const Sample& sample : entry.samples)
       if (sample.probe_ns > 0) probes.push_back(sample.probe_ns);
-    }
   }
-  line.disturbed = 2 * disturbed > samples;
+  // The two that the line's ratios are of: a quiet system beside them makes them no better.
+  line.disturbed = is_mostly_disturbed(line.find(library_name)) ||
+                   (line.best_peer && is_mostly_disturbed(line.find(*line.best_peer)));
   if (probes.empty()) return;
   if (knows_modes(line.where, judging)) line.mode = mode_of(probes);
   line.probe_ns = median(std::move(probes));

@@ -23,7 +23,9 @@ struct Entry {
   double lo_us = 0;
   double hi_us = 0;
   std::optional<double> p99_us;  // the median of the launches' own
-  double rate_scale = 1;
+  std::optional<double> p999_us;
+  std::optional<double> core_share;        // the least of them
+  std::optional<std::size_t> wrong;        // elements of a collective, of all launches
   std::vector<Sample> samples;             // those that count, in the order of rounds
   int left_out = 0;                        // void or disturbed
   std::optional<std::string> void_reason;  // no sample counts: the figures are nothing
@@ -42,8 +44,10 @@ struct Line {
   std::optional<Ratio> to_limit;
   // Where the cores were; `mixed` marks the line. Nothing with more ranks than cores, where they take turns.
   std::optional<Mode> mode;
-  double probe_ns = 0;     // the median over all samples
-  bool disturbed = false;  // something else used the cores in most rounds: use no figure of this line
+  double probe_ns = 0;  // the median over all samples
+  // Something else used the cores in most rounds of the library's or the best peer's: use no figure of this
+  // line.
+  bool disturbed = false;
 
   [[nodiscard]] const Entry* find(std::string_view system) const noexcept;
 };

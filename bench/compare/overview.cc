@@ -39,8 +39,7 @@ std::string extremes_of(const CaseView& view) {
   const auto figure_at = [&](const Line& line) {
     const Entry* const own = line.find(library_name);
     if (own == nullptr || !own->has_figures()) return std::string("not measured");
-    return fmt::format("{} {} at {}",
-                       format_figure(figure_of(kind, line.bytes, own->median_us, own->rate_scale)),
+    return fmt::format("{} {} at {}", format_figure(figure_of(kind, line.bytes, own->median_us)),
                        kind == Figure::time ? "us" : unit_of(kind), spell_size(line.bytes));
   };
   return figure_at(*view.lines.front()) + ", " + figure_at(*view.lines.back());

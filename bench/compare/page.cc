@@ -123,8 +123,7 @@ std::string figure_cell(const Line& line, const std::string& system) {
   const Entry* const entry = line.find(system);
   if (entry == nullptr) return "<td>–</td>";
   if (!entry->has_figures()) return "<td>void</td>";
-  const double value =
-      figure_of(operation(line.where.op).figure, line.bytes, entry->median_us, entry->rate_scale);
+  const double value = figure_of(operation(line.where.op).figure, line.bytes, entry->median_us);
   return fmt::format("<td>{} <small>±{:.0f}%</small></td>", format_figure(value), 100 * spread_of(*entry));
 }
 

@@ -1,8 +1,12 @@
 #include "bench/compare/rows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "bench/bandwidth.h"
+#include "bench/op.h"
 #include "bench/row.h"
 
 namespace parley::bench::compare {
@@ -59,11 +63,27 @@ void add_figures(Json& row, const Line& line, const Entry& entry) {
   row["hi_us"] = entry.has_figures() ? rounded(entry.hi_us) : Json();
   const auto rate = [&](Figure which) -> Json {
     if (!is_rate || !entry.has_figures()) return {};
-    return rounded(figure_of(which, line.bytes, entry.median_us, entry.rate_scale));
+    return rounded(figure_of(which, line.bytes, entry.median_us));
   };
   row["mb_per_s"] = rate(Figure::bandwidth);
-  row["msg_per_s"] =
-      is_rate && entry.has_figures() ? rounded(1e6 * entry.rate_scale / entry.median_us) : Json();
+  row["msg_per_s"] = is_rate && entry.has_figures() ? rounded(1e6 / entry.median_us) : Json();
+}
+
+Op op_named(std::string_view name) {
+  return std::find_if(operations.begin(), operations.end(),
+                      [name](const bench::Operation& one) { return one.name == name; })
+      ->op;
+}
+
+// Of collectives that move something.
+void add_bandwidths(Json& row, const Line& line, const Entry& entry) {
+  const Op op = op_named(line.where.op);
+  row["alg_mb_per_s"] = Json();
+  row["bus_mb_per_s"] = Json();
+  if (!is_collective(op) || op == Op::barrier || !entry.has_figures()) return;
+  const double mb_per_s = algorithm_mb_per_s(op, line.bytes, line.where.ranks, entry.median_us);
+  row["alg_mb_per_s"] = rounded(mb_per_s);
+  row["bus_mb_per_s"] = rounded(mb_per_s * bus_factor(op, line.where.ranks));
 }
 
 void add_comparison(Json& row, const Line& line, const Entry& entry) {
@@ -75,15 +95,17 @@ void add_comparison(Json& row, const Line& line, const Entry& entry) {
   const std::optional<Ratio> none;
   row["limit_us"] = has_limit && !is_rate ? rounded(bound->median_us) : Json();
   row["limit_mb_per_s"] =
-      has_limit && is_rate
-          ? rounded(figure_of(Figure::bandwidth, line.bytes, bound->median_us, bound->rate_scale))
-          : Json();
+      has_limit && is_rate ? rounded(figure_of(Figure::bandwidth, line.bytes, bound->median_us)) : Json();
   row["probe_ns"] = rounded(line.probe_ns);
   row["ratio_to_limit"] = plain_ratio(is_own ? line.to_limit : none, figure);
   row["ratio_to_best_peer"] = plain_ratio(is_own ? line.to_peer : none, figure);
+  row["core_share"] = json_of(entry.core_share);
   row["rounds_left_out"] = entry.left_out;
+  row["p999_us"] = json_of(entry.p999_us);
   row["buffers"] = line.where.rewritten ? "rewritten" : "kept";
   row["void"] = entry.void_reason ? Json(*entry.void_reason) : Json();
+  add_bandwidths(row, line, entry);
+  row["wrong"] = entry.wrong ? Json(*entry.wrong) : Json();
   row["mode"] = line.mode ? Json(to_string(*line.mode)) : Json();
   row["disturbed"] = line.disturbed;
   row["best_peer"] = is_own && line.best_peer ? Json(*line.best_peer) : Json();

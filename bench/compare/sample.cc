@@ -1,5 +1,6 @@
 #include "bench/compare/sample.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -17,15 +18,25 @@ std::optional<double> number(const nlohmann::json& row, const char* field) {
 }
 
 // What limits the row, as a time.
-std::optional<double> limit_us_of(const nlohmann::json& row, std::size_t bytes, double rate_scale) {
+std::optional<double> limit_us_of(const nlohmann::json& row, std::size_t bytes) {
   if (const auto us = number(row, "limit_us")) return us;
   const auto mb_per_s = number(row, "limit_mb_per_s");
   if (!mb_per_s) return std::nullopt;
-  return rate_scale * static_cast<double>(bytes) / *mb_per_s;
+  return static_cast<double>(bytes) / *mb_per_s;
 }
 
-std::string system_of(const std::string& written, const std::string& contender) {
-  return written == "parley" ? contender : written;
+// "openmpi" of ".../peer-openmpi"; other programs are builds of parley-bench.
+std::string own_system_of(const std::string& program) {
+  constexpr std::string_view prefix = "peer-";
+  const std::string stem = std::filesystem::path(program).stem().string();
+  return stem.starts_with(prefix) ? stem.substr(prefix.size()) : "parley";
+}
+
+// What a program calls itself, and its ways ("gloo-default"), go by the contender's name.
+std::string system_of(const std::string& written, const Origin& origin) {
+  const std::string own = own_system_of(origin.program);
+  const bool is_own = written == own || written.starts_with(own + "-");
+  return is_own ? origin.contender + written.substr(own.size()) : written;
 }
 
 Sample sample_of(const nlohmann::json& row, const Origin& origin) {
@@ -36,15 +47,16 @@ Sample sample_of(const nlohmann::json& row, const Origin& origin) {
   sample.round = origin.round;
   sample.memcpy_gb_per_s = origin.memcpy_gb_per_s;
   sample.bytes = row.at("bytes").get<std::size_t>();
-  sample.system = system_of(row.at("system").get<std::string>(), origin.contender);
+  sample.system = system_of(row.at("system").get<std::string>(), origin);
   sample.us = row.at("median_us").get<double>();
   if (!(sample.us > 0)) throw std::runtime_error("its median_us is not positive");
   sample.p99_us = number(row, "p99_us");
-  if (const auto mb_per_s = number(row, "mb_per_s"); mb_per_s && sample.bytes > 0)
-    sample.rate_scale = *mb_per_s * sample.us / static_cast<double>(sample.bytes);
+  sample.p999_us = number(row, "p999_us");
   sample.probe_ns = number(row, "probe_ns").value_or(0);
-  sample.limit_us = limit_us_of(row, sample.bytes, sample.rate_scale);
+  sample.limit_us = limit_us_of(row, sample.bytes);
   sample.core_share = number(row, "core_share");
+  if (const auto wrong = row.find("wrong"); wrong != row.end() && !wrong->is_null())
+    sample.wrong = wrong->get<std::size_t>();
   if (const auto reason = row.find("void"); reason != row.end() && reason->is_string())
     sample.void_reason = reason->get<std::string>();
   return sample;

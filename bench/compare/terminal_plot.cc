@@ -39,7 +39,7 @@ std::vector<Curve> curves_of(const CaseView& view) {
       if (entry == nullptr || !entry->has_figures()) continue;
       const Figure kind = operation(view.where.op).figure;
       curve.points.emplace_back(static_cast<double>(std::max<std::size_t>(line->bytes, 1)),
-                                figure_of(kind, line->bytes, entry->median_us, entry->rate_scale));
+                                figure_of(kind, line->bytes, entry->median_us));
     }
     if (!curve.points.empty()) curves.push_back(std::move(curve));
   }

@@ -17,8 +17,7 @@ std::string cell_of(const Line& line, const std::string& system) {
   const Entry* const entry = line.find(system);
   if (entry == nullptr) return "-";
   if (!entry->has_figures()) return "void";
-  const double value =
-      figure_of(operation(line.where.op).figure, line.bytes, entry->median_us, entry->rate_scale);
+  const double value = figure_of(operation(line.where.op).figure, line.bytes, entry->median_us);
   return fmt::format("{} ({:.0f}%)", format_figure(value), 100 * spread_of(*entry));
 }
 

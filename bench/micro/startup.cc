@@ -14,8 +14,10 @@
 #include <fstream>
 #include <functional>
 #include <new>
+#include <numeric>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bench/stopwatch.h"
 
@@ -115,8 +117,10 @@ void make_group(benchmark::State& state) {
     Figures figures;
     ProcessGroup world = init();
     world.barrier();
+    std::vector<int> everyone(static_cast<std::size_t>(world.size()));
+    std::iota(everyone.begin(), everyone.end(), 0);
     const bench::Stopwatch watch;
-    ProcessGroup group = world.dup();
+    ProcessGroup group = world.new_group(everyone);
     figures.seconds = watch.elapsed_us() / 1e6;
     group.barrier();
     figures.memory_bytes = memory_bytes();

@@ -1,4 +1,6 @@
 // peer-gloo: starts its ranks by parley::spawn(), whose store brings them together.
+#include <fmt/format.h>
+#include <gloo/config.h>
 #include <gloo/context.h>
 #include <parley/launch.h>
 #include <parley/store.h>
@@ -6,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "bench/peers/gloo_collective.h"
 #include "bench/peers/gloo_mesh.h"
@@ -17,7 +20,12 @@ namespace parley::bench {
 namespace {
 
 constexpr std::array<std::string_view, 1> transports = {"tcp"};
-constexpr PeerProgram program{"peer-gloo", "Gloo", transports};
+
+std::string version() {
+  return fmt::format("Gloo {}.{}.{}", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH);
+}
+
+constexpr PeerProgram program{"peer-gloo", "Gloo", transports, version};
 
 // The best way there is, and where that is not the default one, the default.
 constexpr const char* best = "gloo";

@@ -1,6 +1,7 @@
 // peer-openmpi and peer-mpich: the same source, built against the one library and the other. Started by hand,
 // the program runs its library's launcher; started by that, or by any launcher of that library, it is a
 // rank.
+#include <mpi.h>
 #include <unistd.h>
 
 #include <array>
@@ -8,6 +9,7 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,14 +26,28 @@ namespace {
 
 constexpr std::array<std::string_view, 2> transports = {"shm", "tcp"};
 
+// The first of the library's words about itself: "Open MPI v4.1.4", "MPICH Version: 4.0.2".
+std::string version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> words{};
+  int length = 0;
+  MPI_Get_library_version(words.data(), &length);  // may be asked before MPI_Init()
+  std::istringstream all(std::string(words.data(), static_cast<std::size_t>(length)));
+  std::string line;
+  std::getline(all, line);
+  std::istringstream first(line.substr(0, line.find(',')));
+  std::string text;
+  for (std::string word; first >> word;) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 #if defined(OPEN_MPI)
-constexpr PeerProgram program{"peer-openmpi", "Open MPI", transports};
+constexpr PeerProgram program{"peer-openmpi", "Open MPI", transports, version};
 constexpr const char* system_name = "openmpi";
 constexpr const char* rank_variable = "OMPI_COMM_WORLD_RANK";
 constexpr const char* size_variable = "OMPI_COMM_WORLD_SIZE";
 constexpr auto launch_for = openmpi_launch;
 #else
-constexpr PeerProgram program{"peer-mpich", "MPICH", transports};
+constexpr PeerProgram program{"peer-mpich", "MPICH", transports, version};
 constexpr const char* system_name = "mpich";
 constexpr const char* rank_variable = "PMI_RANK";
 constexpr const char* size_variable = "PMI_SIZE";

@@ -43,6 +43,8 @@ void define(CLI::App& app, const PeerProgram& program, Words& words, PeerOptions
   add("--json", options.json_file, "FILE", "Append the figures to this file, one JSON object a line");
   app.add_flag("--rewrite", options.rewrite,
                "Write the buffers anew before each exchange, outside the measured time");
+  app.set_version_flag("--version", program.version,
+                       "Print which " + std::string(program.library) + " it is");
   app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
 }
 

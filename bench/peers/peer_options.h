@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "bench/command_line.h"
@@ -14,6 +15,7 @@ struct PeerProgram {
   std::string_view name;                         // "peer-openmpi"
   std::string_view library;                      // "Open MPI"
   std::span<const std::string_view> transports;  // that the library has, the default first
+  std::string (*version)();                      // for --version: "Open MPI v4.1.4"
 };
 
 // Its command line.
@@ -22,7 +24,7 @@ struct PeerOptions : Measurement {
   bool pin = true;  // each rank to a core of its own, where there are enough
 };
 
-// Nothing when help was asked for and printed. Throws CommandLineError.
+// Nothing when help or the version was asked for and printed. Throws CommandLineError.
 std::optional<PeerOptions> parse_peer_options(const PeerProgram& program, int argc, const char* const* argv);
 
 }  // namespace parley::bench

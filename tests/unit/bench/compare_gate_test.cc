@@ -125,8 +125,19 @@ TEST(CompareGate, HoldsMixedLinesToTheLimitAndDisturbedOnesNot) {
   const LimitJudgement disturbed = judge_limit(judge(samples), 5);
   EXPECT_EQ(disturbed.held, 0U);
   EXPECT_EQ(judgement_text(disturbed, 5),
-            "0 lines held against 5 times the raw limit: 0 beyond; 1 not (DISTURBED, or without the limit of "
-            "three rounds)\n");
+            "0 lines held against 5 times the raw limit: 0 beyond; 1 DISTURBED\n");
+  EXPECT_FALSE(says_nothing(disturbed));
+}
+
+TEST(CompareGate, AVerdictWithoutALimitSaysSo) {
+  std::vector<Sample> samples;
+  add(samples, "parley", {6, 6.1});
+  set_limits(samples, 1);
+  const LimitJudgement judgement = judge_limit(judge(samples), 7);
+  EXPECT_TRUE(says_nothing(judgement));
+  EXPECT_EQ(judgement_text(judgement, 7),
+            "0 lines held against 7 times the raw limit: 0 beyond; 1 without a limit in three rounds\n"
+            "No line could be held against its limit, and nothing disturbed them\n");
 }
 
 }  // namespace

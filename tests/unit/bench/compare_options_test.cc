@@ -93,6 +93,13 @@ TEST(CompareOptions, APeerThatIsAskedForMustBeThere) {
   EXPECT_THROW(contenders_of(options, "/nowhere/parley-bench"), CommandLineError);
 }
 
+TEST(CompareOptions, TwoPeersHaveTwoNames) {
+  CompareOptions options = parse("--peer other=/bin/true --peer other=/bin/false");
+  options.parley = "/bin/true";
+  const std::string words = mistake_of([&] { contenders_of(options, "/nowhere/parley-bench"); });
+  EXPECT_EQ(words, "--peer other=/bin/false: there is a peer other already; give this one another name");
+}
+
 TEST(CompareOptions, ABarrierHasNoBuffersToWrite) {
   EXPECT_EQ(cases_of(parse("--ops barrier")).size(), 2U);
 }
@@ -118,6 +125,15 @@ TEST(CompareManual, HasTheSectionsOfAManualPage) {
     for (const char* heading :
          {"NAME\n", "\nSYNOPSIS\n", "\nDESCRIPTION\n", "\nOPTIONS\n", "\nEXIT STATUS\n", "\nEXAMPLES\n"})
       EXPECT_NE(page.find(heading), std::string::npos) << heading;
+  }
+}
+
+TEST(CompareManual, FitsATerminalAndNamesTheExitStatusOfASignal) {
+  constexpr std::size_t columns = 120;
+  for (const std::string_view page : {bench_manual(), compare_manual()}) {
+    std::istringstream lines{std::string(page)};
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
+    EXPECT_NE(page.find("\n    128+N   ended by signal N", page.find("EXIT STATUS")), std::string_view::npos);
   }
 }
 

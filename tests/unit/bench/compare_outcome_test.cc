@@ -104,6 +104,21 @@ TEST(CompareOutcome, OnABusyMachineTheLineSaysSo) {
   EXPECT_EQ(lines[0].find("parley")->samples.size(), 4U);
 }
 
+TEST(CompareOutcome, AQuietPeerDoesNotMakeALineQuiet) {
+  const auto line_with = [](const std::string& disturbed) {
+    std::vector<Sample> samples;
+    add(samples, "parley", {1, 1, 1, 1});
+    add(samples, "openmpi", {2, 2, 2, 2});
+    add(samples, "mpich", {3, 3, 3, 3});
+    for (Sample& sample : samples) sample.core_share = sample.system == disturbed ? 0.6 : 1;
+    return judge(samples)[0];
+  };
+  EXPECT_TRUE(line_with("parley").disturbed);
+  EXPECT_TRUE(line_with("openmpi").disturbed);
+  EXPECT_FALSE(line_with("mpich").disturbed);
+  EXPECT_FALSE(line_with("").disturbed);
+}
+
 TEST(CompareOutcome, AVoidSystemHasNoFigures) {
   std::vector<Sample> samples;
   add(samples, "parley", {1, 1, 1});
@@ -154,6 +169,13 @@ TEST(CompareFloor, ALoopThatMovesNothingIsNone) {
   EXPECT_FALSE(limit_void_reason(limited(50, 1 << 20), 2));
 }
 
+TEST(CompareFloor, EachDirectionMayCopyAtTwiceTheSpeedOfMemcpy) {
+  // 40 GB/s for a memcpy; 105 GB/s here.
+  EXPECT_TRUE(limit_void_reason(limited(10, 1 << 20, near_ns, {"bandwidth", "shm", 2, false}), 2));
+  EXPECT_FALSE(limit_void_reason(limited(10, 1 << 20, near_ns, {"bidirectional", "shm", 2, false}), 2));
+  EXPECT_TRUE(limit_void_reason(limited(5, 1 << 20, near_ns, {"bidirectional", "shm", 2, false}), 2));
+}
+
 TEST(CompareFloor, WithMoreRanksThanCoresLoopsYield) {
   EXPECT_FALSE(limit_void_reason(limited(2, 8, 50'000, {"latency", "shm", 4, false}), 2));
   EXPECT_FALSE(sample_void_reason(limited(2, 8, 50'000, {"latency", "shm", 4, false}), 2));
@@ -171,7 +193,7 @@ TEST(CompareFloor, ABrokenLoopVoidsTheLimitAndNotTheLibrary) {
   EXPECT_TRUE(lines[0].find("parley")->has_figures());
 }
 
-const Origin origin{bandwidth_over_tcp, 3, "parley", 40};
+const Origin origin{bandwidth_over_tcp, 3, "parley", "bin/parley-bench", 40};
 constexpr const char* row =
     R"({"schema":"parley-bench/1","op":"bandwidth","transport":"tcp","ranks":2,"bytes":1000,"system":"parley",)"
     R"("median_us":0.5,"p99_us":null,"mb_per_s":2000,"limit_us":null,"limit_mb_per_s":4000,"probe_ns":61,)"
@@ -181,7 +203,6 @@ TEST(CompareSample, ReadsARow) {
   const std::vector<Sample> samples = read_rows(std::string(row) + "\n\n", origin);
   ASSERT_EQ(samples.size(), 1U);
   EXPECT_EQ(samples[0].us, 0.5);
-  EXPECT_EQ(samples[0].rate_scale, 1);
   EXPECT_EQ(samples[0].limit_us, 0.25);
   EXPECT_EQ(samples[0].round, 3);
   EXPECT_EQ(samples[0].core_share, 0.99);
@@ -192,6 +213,20 @@ TEST(CompareSample, AnotherBuildOfTheLibraryHasTheNameOfItsContender) {
   Origin other = origin;
   other.contender = "before";
   EXPECT_EQ(read_rows(row, other)[0].system, "before");
+}
+
+TEST(CompareSample, APeerAndItsWaysHaveTheNameOfTheirContender) {
+  const auto system_of = [](const std::string& program, const std::string& system) {
+    std::string text = row;
+    text.replace(text.find("parley\","), 6, system);
+    return read_rows(text, {bandwidth_over_tcp, 3, "self", program, 40})[0].system;
+  };
+  EXPECT_EQ(system_of("/a/peer-openmpi", "openmpi"), "self");
+  EXPECT_EQ(system_of("/a/peer-gloo", "gloo"), "self");
+  EXPECT_EQ(system_of("/a/peer-gloo", "gloo-default"), "self-default");
+  EXPECT_EQ(system_of("/a/peer-openmpi.sh", "openmpi"), "self");
+  EXPECT_EQ(system_of("/a/parley-bench", "openmpi"), "openmpi");
+  EXPECT_EQ(system_of("/a/peer-gloo", "gloomy"), "gloomy");
 }
 
 TEST(CompareSample, LeavesRawRowsOut) {

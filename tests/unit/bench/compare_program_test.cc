@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -109,6 +110,20 @@ TEST_F(ParleyBenchCompare, ASystemAgainstItselfIsOneWithinItsInterval) {
   }
 }
 
+TEST_F(ParleyBenchCompare, APeerThatIsThereTwiceHasTwoColumns) {
+  ASSERT_EQ(compare(parley() + "--peer openmpi=" + fake("peer-openmpi", "--system openmpi") +
+                    " --peer self=" + fake("peer-openmpi.other", "--system openmpi --factor 3") +
+                    " --rounds 2 --json " + path("rows.jsonl")),
+            0)
+      << errors_;
+  std::map<std::string, int> lines;
+  for (const auto& row : rows("rows.jsonl")) {
+    EXPECT_EQ(row["rounds"], 2) << row["system"];
+    ++lines[row["system"]];
+  }
+  EXPECT_EQ(lines, (std::map<std::string, int>{{"parley", 4}, {"raw", 4}, {"openmpi", 4}, {"self", 4}}));
+}
+
 TEST_F(ParleyBenchCompare, ASlowedLibraryIsCaught) {
   const std::string base = path("base.jsonl");
   ASSERT_EQ(compare(parley() + "--rounds 5 --json " + base), 0) << errors_;
@@ -124,6 +139,8 @@ TEST_F(ParleyBenchCompare, HoldsTheLibraryToAMultipleOfItsLimit) {
   EXPECT_EQ(compare(parley() + "--rounds 3 --at-most 2.5"), 0) << output_;
   EXPECT_EQ(compare(parley() + "--rounds 3 --at-most 1.5"), 1);
   EXPECT_TRUE(said("BEYOND  latency, shm, 2 ranks, buffers kept, 8 B: "));
+  EXPECT_EQ(compare(parley() + "--rounds 2 --at-most 2.5"), 1);
+  EXPECT_TRUE(said("No line could be held against its limit")) << output_;
 }
 
 TEST_F(ParleyBenchCompare, ARawLoopWithoutItsSpinIsVoid) {
@@ -199,6 +216,9 @@ TEST_F(ParleyBenchCompare, TellsHowToUseIt) {
   const std::string pages = testing::internal::GetCapturedStdout();
   EXPECT_EQ(pages.find("NAME\n    parley-bench compare - "), 0U);
   EXPECT_NE(pages.find("NAME\n    parley-bench - "), std::string::npos);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_bench("--version"), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find("parley-bench "), 0U);
 }
 
 }  // namespace

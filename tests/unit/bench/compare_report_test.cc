@@ -17,6 +17,7 @@
 #include "bench/compare/rows.h"
 #include "bench/compare/terminal_plot.h"
 #include "bench/compare/text_table.h"
+#include "bench/row.h"
 #include "tests/unit/bench/compare_samples.h"
 
 namespace parley::bench::compare {
@@ -86,6 +87,45 @@ TEST(CompareRows, AreOfTheSchemaWithSamples) {
     }
   }
   EXPECT_EQ(count, 2 * 3 * 3);
+}
+
+std::vector<std::string> names_in(const std::string& json_row) {
+  std::vector<std::string> names;
+  const auto row = nlohmann::ordered_json::parse(json_row);
+  for (const auto& [name, value] : row.items()) names.push_back(name);
+  return names;
+}
+
+TEST(CompareRows, BeginWithAllFieldsOfASingleOperationInTheirOrder) {
+  const std::vector<std::string> single = names_in(to_json(Row{}));
+  std::istringstream lines(json_rows_of(example_study()));
+  std::ostringstream header;
+  for (const std::string& name : single) header << name << ',';
+  EXPECT_TRUE(csv_of(example_study()).starts_with(header.str())) << header.str();
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> names = names_in(line);
+    ASSERT_GE(names.size(), single.size());
+    names.resize(single.size());
+    EXPECT_EQ(names, single);
+  }
+}
+
+TEST(CompareRows, TellOfACollectiveWhatItsRowsTell) {
+  std::vector<Sample> samples;
+  add(samples, "parley", {2, 2, 2}, {"all_reduce", "shm", 4, false}, 4000);
+  for (Sample& sample : samples) {
+    sample.p999_us = 7 + sample.round;
+    sample.core_share = 0.97 + 0.01 * sample.round;
+    sample.wrong = 1;
+  }
+  Study study;
+  study.lines = judge(samples);
+  const auto row = nlohmann::json::parse(json_rows_of(study));
+  EXPECT_EQ(row["p999_us"], 8);
+  EXPECT_EQ(row["core_share"], 0.97);
+  EXPECT_EQ(row["wrong"], 3);
+  EXPECT_EQ(row["alg_mb_per_s"], 2000);
+  EXPECT_EQ(row["bus_mb_per_s"], 3000);
 }
 
 TEST(CompareCsv, HasOneFieldForEachColumn) {

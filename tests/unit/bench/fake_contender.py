@@ -12,7 +12,7 @@ import sys
 import time
 import zlib
 
-BANDWIDTHS = {"bandwidth": 1, "bidirectional": 2, "message-rate": 1}
+WINDOWED = ("bandwidth", "bidirectional", "message-rate")
 
 
 def size_in_bytes(text):
@@ -23,7 +23,7 @@ def size_in_bytes(text):
 def limit_us(options, size):
     """Per message or call, on a machine with 10 GB/s in memory and 4 GB/s over loopback."""
     hop, speed = (0.06, 10e3) if options.transport == "shm" else (5.5, 4e3)
-    if options.op in BANDWIDTHS:
+    if options.op in WINDOWED:
         hop /= 5
     return hop * options.ranks / 2 + size / speed
 
@@ -37,16 +37,16 @@ def row_of(options, size, launch):
     is_parley = options.system == "parley"
     limit = limit_us(options, size) * noise(options, launch, "limit", size)
     us = limit_us(options, size) * options.factor * noise(options, launch, options.system, size)
-    scale = BANDWIDTHS.get(options.op)
+    is_rate = options.op in WINDOWED
     row = {"schema": "parley-bench/1", "op": options.op, "transport": options.transport, "ranks": options.ranks,
            "bytes": size, "system": options.system, "rounds": options.rounds, "median_us": us, "p99_us": us * 1.5,
-           "lo_us": us * 0.98, "hi_us": us * 1.1, "mb_per_s": scale and scale * size / us,
-           "msg_per_s": scale and 1e6 * scale / us, "limit_us": None, "limit_mb_per_s": None,
+           "lo_us": us * 0.98, "hi_us": us * 1.1, "mb_per_s": size / us if is_rate else None,
+           "msg_per_s": 1e6 / us if is_rate else None, "limit_us": None, "limit_mb_per_s": None,
            "probe_ns": options.probe_ns, "ratio_to_limit": None, "ratio_to_best_peer": None, "core_share": 1.0,
            "rounds_left_out": 0, "buffers": "rewritten" if options.rewrite else "kept", "void": None}
     if is_parley:
         slow = limit * options.limit_factor
-        row["limit_mb_per_s" if scale else "limit_us"] = scale * size / slow if scale else slow
+        row["limit_mb_per_s" if is_rate else "limit_us"] = size / slow if is_rate else slow
     return row
 
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "bench/buffers.h"
+#include "bench/compare/floor.h"
 #include "bench/gate.h"
 #include "bench/limits/channel.h"
 #include "bench/limits/systems.h"
@@ -105,6 +107,34 @@ TEST(CellSystem, DeliversWhatFitsACell) {
     exchange(ends, run<CellSystem>, Op::message_rate, bytes);
     exchange(ends, run<CellSystem>, Op::bidirectional, bytes);
   }
+}
+
+// Looks for its message, and sleeps between two looks.
+class SleepingSystem : public CellSystem {
+ public:
+  using CellSystem::CellSystem;
+  void recv() {
+    do std::this_thread::sleep_for(std::chrono::microseconds(100));
+    while (!cells_in_.has_next());
+    CellSystem::recv();
+  }
+};
+
+TEST(CellSystem, ThatSleepsInsteadOfSpinningIsNoLimit) {
+  TwoEnds ends;
+  Buffers mine(8, 0, 1);
+  Buffers theirs(8, 1, 0);
+  std::thread partner([&] { run<SleepingSystem>(*ends.there, theirs, Op::latency, pings, false); });
+  compare::Sample sample;
+  sample.where = {"latency", "shm", 2, false};
+  sample.bytes = 8;
+  // Of far cores, and much more than one of near ones.
+  sample.probe_ns = 260;
+  sample.limit_us = run<SleepingSystem>(*ends.here, mine, Op::latency, pings, true).us;
+  partner.join();
+  const auto reason = compare::limit_void_reason(sample, 2);
+  ASSERT_TRUE(reason);
+  EXPECT_NE(reason->find("a loop that spins takes"), std::string::npos) << *reason;
 }
 
 TEST(CopiedSystem, DeliversThroughOneSlotAndThroughFew) {

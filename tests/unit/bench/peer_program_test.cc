@@ -72,6 +72,14 @@ TEST(PeerProgram, SaysWhichTransportItLacks) {
 }
 #endif
 
+TEST(PeerProgram, TellsItsLibrarysVersionInOneLine) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_peer("--version"), 0);
+  const std::string words = testing::internal::GetCapturedStdout();
+  EXPECT_NE(words.find_first_of("0123456789"), std::string::npos) << words;
+  EXPECT_EQ(words.find('\n'), words.size() - 1) << words;
+}
+
 TEST(PeerProgram, LeavesWithTwoAfterAMistake) {
   EXPECT_EQ(run_peer("latency --ranks 3"), 2);
   EXPECT_EQ(run_peer("foo"), 2);

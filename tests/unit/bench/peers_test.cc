@@ -17,7 +17,7 @@ namespace parley::bench {
 namespace {
 
 constexpr std::array<std::string_view, 2> transports = {"shm", "tcp"};
-constexpr PeerProgram program{"peer-x", "X", transports};
+constexpr PeerProgram program{"peer-x", "X", transports, [] { return std::string("X 1.2"); }};
 
 std::optional<PeerOptions> parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "peer-x");
