@@ -9,13 +9,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include "tests/multiprocess/collectives/mix.h"
 #include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/seed_option.h"
 
 namespace parley::testing {
 namespace {
@@ -24,7 +22,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr int ranks = 24;
-std::optional<std::uint64_t> only_seed;
 
 // A group of this rank's and what all its members do there next.
 void run_in_a_part(ProcessGroup& world, Random& random) {
@@ -54,7 +51,7 @@ int soak(ProcessGroup& world, std::uint64_t seed, Clock::time_point end) {
 
 TEST(Soak, EveryResultIsRight) {
   const auto now = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
-  const std::uint64_t seed = only_seed.value_or(now % 1'000'000);
+  const std::uint64_t seed = only_seed().value_or(now % 1'000'000);
   const std::chrono::seconds time = long_tests() ? 600s : 15s;
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
@@ -70,10 +67,5 @@ TEST(Soak, EveryResultIsRight) {
 }  // namespace parley::testing
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  if (argc == 3 && std::string_view(argv[1]) == "--seed")
-    parley::testing::only_seed = std::strtoull(argv[2], nullptr, 10);
-  else if (argc != 1)
-    return std::fputs("usage: multiprocess_collectives [--seed N]\n", stderr), 2;
-  return RUN_ALL_TESTS();
+  return parley::testing::run_seeded_tests(argc, argv, "multiprocess_collectives");
 }

@@ -6,23 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <optional>
-#include <string_view>
 
 #include "tests/multiprocess/programs/program.h"
 #include "tests/multiprocess/programs/rank_run.h"
 #include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/seed_option.h"
 
 namespace parley::testing {
 namespace {
 
-std::optional<std::uint64_t> only_seed;
-
 TEST(RandomPrograms, DoWhatTheModelSays) {
-  const std::uint64_t first = only_seed.value_or(1);
-  const std::uint64_t count = only_seed ? 1 : long_tests() ? 1000 : 25;
+  const std::uint64_t first = only_seed().value_or(1);
+  const std::uint64_t count = only_seed() ? 1 : long_tests() ? 1000 : 25;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const Program program = make_program(seed);
     const auto run = [&](int, int) { RankRun(program, init()).run(); };
@@ -35,10 +30,5 @@ TEST(RandomPrograms, DoWhatTheModelSays) {
 }  // namespace parley::testing
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  if (argc == 3 && std::string_view(argv[1]) == "--seed")
-    parley::testing::only_seed = std::strtoull(argv[2], nullptr, 10);
-  else if (argc != 1)
-    return std::fputs("usage: multiprocess_programs [--seed N]\n", stderr), 2;
-  return RUN_ALL_TESTS();
+  return parley::testing::run_seeded_tests(argc, argv, "multiprocess_programs");
 }
