@@ -41,9 +41,8 @@ EngineLock::EngineLock() noexcept {
 
 void EngineLock::lock_as_other() noexcept {
   if (!take_state()) wait_until([this] { return take_state(); }, state_);
-  // acquire: what the owner wrote is ours to see.
-  const auto owner_is_out = [this] { return inside_.load(std::memory_order_acquire) == free; };
-  if (disown() && !owner_is_out()) wait_until(owner_is_out, inside_);
+  disown();
+  if (!owner_is_out()) wait_until([this] { return owner_is_out(); }, inside_);
   holds_as_owner_ = false;
   consider_owning();
 }
@@ -51,8 +50,8 @@ void EngineLock::lock_as_other() noexcept {
 bool EngineLock::try_lock_as_other() noexcept {
   // relaxed: a hint, which spares the owner the loss.
   if (inside_.load(std::memory_order_relaxed) != free || !take_state()) return false;
-  // acquire: as in lock_as_other().
-  if (disown() && inside_.load(std::memory_order_acquire) != free) {
+  disown();
+  if (!owner_is_out()) {
     let_go(state_);
     return false;
   }
@@ -68,15 +67,19 @@ bool EngineLock::take_state() noexcept {
   return state_.compare_exchange_strong(expected, held, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
-// False: there is no owner. True: there is none any more, but it may be inside for the last time.
-// REQUIRES: `state_`.
-bool EngineLock::disown() noexcept {
+// Now there is no owner; the last one may be inside for the last time. REQUIRES: `state_`.
+void EngineLock::disown() noexcept {
   // relaxed, both: the barrier orders them.
-  if (owner_.load(std::memory_order_relaxed) == nullptr) return false;
+  if (owner_.load(std::memory_order_relaxed) == nullptr) return;
   owner_.store(nullptr, std::memory_order_relaxed);
   while (!fence_all_threads()) sched_yield();  // it worked before, and fails only for want of memory
   times_ = 0;
-  return true;
+}
+
+// REQUIRES: disown(), by this thread or by one that let `state_` go since.
+bool EngineLock::owner_is_out() const noexcept {
+  // acquire: what the owner wrote is ours to see.
+  return inside_.load(std::memory_order_acquire) == free;
 }
 
 // REQUIRES: the lock, by `state_`.

@@ -17,18 +17,19 @@ namespace parley::transport {
 // 1. `contenders_` counts the threads inside lock() beyond its first attempt; `sleepers_` those of them that
 //    may sleep in the kernel.
 // 2. Who lets go stores 0 to `state_` or `inside_`, then loads `sleepers_`; who is about to sleep counts
-// itself in
-//    `sleepers_`, then has the kernel look at that word a last time. Between its two steps the sleeper has a
-//    full barrier run on every core that runs a thread of this process (membarrier), so that the one who lets
-//    go needs none: if its load comes before that barrier, its store does, too, and the kernel finds 0; if it
-//    comes after, it finds the sleeper, and wakes it.
+//    itself in `sleepers_`, then has the kernel look at that word a last time. Between its two steps the
+//    sleeper has a full barrier run on every core that runs a thread of this process (membarrier), so that
+//    the one who lets go needs none: if its load comes before that barrier, its store does, too, and the
+//    kernel finds 0; if it comes after, it finds the sleeper, and wakes it.
 // 3. Where the kernel has no such barrier, a sleeper sleeps a millisecond at most before it looks again, and
 //    nobody becomes the owner.
 // 4. `owner_` is written by the holder of `state_` only: it names itself, or nobody in the place of another.
 // 5. The owner stores 1 to `inside_`, then loads `owner_`: it holds the lock if it is still named there. Who
-//    takes `state_` and finds an owner there stores nobody, has the same barrier run, and holds the lock once
-//    `inside_` is 0. If the owner's load comes before that barrier, its store does, too, and is waited for;
-//    if it comes after, the owner finds that it is none any more, and takes `state_` as others do.
+//    takes `state_` and finds an owner there stores nobody and has the same barrier run. If the owner's load
+//    comes before that barrier, its store does, too; if it comes after, the owner finds that it is none any
+//    more, and takes `state_` as others do.
+// 6. Who has taken `state_`, and found nobody or stored nobody in `owner_`, holds the lock once `inside_` is
+//    0. This holds if it found nobody, too: who tries does not wait, and leaves a disowned owner inside.
 class EngineLock {
  public:
   // Asks the kernel for the barrier: some 10 ms once the process has other threads, and nothing before.
@@ -86,7 +87,8 @@ class EngineLock {
   void lock_as_other() noexcept;
   bool try_lock_as_other() noexcept;
   bool take_state() noexcept;
-  bool disown() noexcept;
+  void disown() noexcept;
+  [[nodiscard]] bool owner_is_out() const noexcept;
   void consider_owning() noexcept;
   template <typename Condition>
   void wait_until(const Condition& condition, Word& word) noexcept;

@@ -136,6 +136,44 @@ TEST(EngineLock, ExcludesItsOwnerToo) {
   EXPECT_EQ(counter, owned + 2 * rounds);
 }
 
+// Who tries in vain has made the owner none, and must not let a third one in beside it.
+TEST(EngineLock, ExcludesItsOwnerBesideOneWhoTries) {
+  constexpr int rounds = 2000;
+  EngineLock lock;
+  std::atomic<int> holders{0};
+  std::atomic<int> meetings{0};
+  std::atomic<int> round{0};
+  std::atomic<int> over{0};
+  const auto stay = [&](int spins) {
+    if (holders.fetch_add(1) != 0) ++meetings;
+    for (int i = 0; i < spins; ++i) base::cpu_relax();
+    holders.fetch_sub(1);
+  };
+  std::thread intruder([&] {
+    for (int next = 1; next <= rounds; ++next) {
+      while (round.load() < next) std::this_thread::yield();
+      bool got_it = false;
+      for (int tries = 10 * (next % 100); tries-- > 0 && !got_it;) got_it = lock.try_lock();
+      if (!got_it) lock.lock();
+      stay(1);
+      lock.unlock();
+      over = next;
+    }
+  });
+  for (int next = 1; next <= rounds; ++next) {
+    come_to_own(lock);
+    round = next;
+    for (int pause = 0; over.load() != next; pause = (pause + 1) % 5) {
+      for (int i = 0; i < pause; ++i) base::cpu_relax();
+      lock.lock();
+      stay(500);
+      lock.unlock();
+    }
+  }
+  intruder.join();
+  EXPECT_EQ(meetings, 0);
+}
+
 TEST(EngineLock, IsTriedInVainWhileItsOwnerHoldsIt) {
   EngineLock lock;
   come_to_own(lock);
