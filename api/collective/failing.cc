@@ -97,8 +97,8 @@ void Run::fail_with(const Failure& failure) noexcept {
 
 void Run::abort(const EndReason& reason, std::uint32_t by) noexcept {
   state_ = State::failing;
-  if (!messenger_->abort_context(lane_.context, by, reason.encoded()))
-    PARLEY_LOG(error, "p2p", "out of memory for telling the others that a collective has failed");
+  if (!messenger_->abort_context(lane_.context, by, reason.encoded(), transport::AbortManner::gentle))
+    PARLEY_LOG(error, "collective", "out of memory for telling the others that a collective has failed");
 }
 
 // Best one whose peer waits for us in something else.

@@ -40,7 +40,8 @@ void History::look_for_strays(transport::Messenger& messenger) const {
       base::concat("rank ", envelope.source, " has called ", describe_other(envelope.note, own), ", rank ",
                    self, " ", describe(own), " (call ", envelope.tag, " of the group)");
   const EndReason reason{EndReason::Kind::mismatched, text};
-  if (!messenger.abort_context(context_, self, reason.encoded())) throw std::bad_alloc();
+  if (!messenger.abort_context(context_, self, reason.encoded(), transport::AbortManner::gentle))
+    throw std::bad_alloc();
 }
 
 }  // namespace parley::collective

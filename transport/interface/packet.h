@@ -34,7 +34,7 @@ enum class PacketKind : std::uint8_t {
   // Brings credit only.
   credit = 7,
   // `context` was aborted; told by everybody who learns of it. id: 1 + the number of the process that aborted
-  // it. payload: the reason as text.
+  // it. tag: an AbortManner. payload: the reason as text.
   abort = 8,
   // The sender has waited long for this process. context, tag, type_code, message_bytes: for what;
   // id: StallBits.
@@ -76,6 +76,12 @@ enum class Farewell : std::int64_t {
   // This link only:
   giving_up = 1,    // an operation's deadline passed in the middle of its transfer, or memory was short
   complaining = 2,  // the receiver of this packet broke the protocol
+};
+
+// PacketHeader::tag of an `abort`: when to close a link that still uses a buffer of what was aborted.
+enum class AbortManner : std::int64_t {
+  prompt = 0,  // at once: who waits is to return
+  gentle = 1,  // when all hope is lost: what else the link carries is to go on
 };
 
 // PacketHeader::id of a `stall`.

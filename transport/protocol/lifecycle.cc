@@ -12,8 +12,10 @@ using base::Status;
 
 namespace {
 // How long an aborted operation may wait for the piece that is on the link right now, before the link is
-// closed.
-constexpr auto abort_grace = std::chrono::milliseconds(40);
+// closed. Prompt: abort() promises that all who wait return within 100 ms.
+constexpr std::chrono::milliseconds grace_of(AbortManner manner) noexcept {
+  return manner == AbortManner::prompt ? std::chrono::milliseconds(40) : std::chrono::seconds(2);
+}
 }  // namespace
 
 Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
@@ -214,15 +216,29 @@ std::chrono::steady_clock::time_point Messenger::tick(std::chrono::steady_clock:
     }
     request = next;
   }
-  if (ending_ && now >= abort_grace_) {
-    ending_ = false;
-    for (Request* request = live_.front(); request != nullptr; request = live_.next(*request))
-      if (request->ending.code() == Code::aborted && request->peer != nullptr)
-        request->peer->close_wanted = unsettled_ = true;
-  }
+  if (ending_) next_expiry = std::min(next_expiry, end_grace(now));
   settle();
   look_after_awaited(now);
-  return ending_ ? std::min(next_expiry, abort_grace_) : next_expiry;
+  return next_expiry;
+}
+
+// Closes the links that still use a buffer of what was aborted, once their grace is over. Returns when the
+// next one's is.
+std::chrono::steady_clock::time_point Messenger::end_grace(
+    std::chrono::steady_clock::time_point now) noexcept {
+  auto next_end = std::chrono::steady_clock::time_point::max();
+  ending_ = false;
+  for (Request* request = live_.front(); request != nullptr; request = live_.next(*request)) {
+    if (request->ending.code() != Code::aborted || request->peer == nullptr) continue;
+    const AbortRecord* const record = abort_record(context_of(*request));
+    if (record == nullptr || now >= record->grace_ends) {  // null: the context has closed meanwhile
+      request->peer->close_wanted = unsettled_ = true;
+    } else {
+      ending_ = true;
+      next_end = std::min(next_end, record->grace_ends);
+    }
+  }
+  return next_end;
 }
 
 // Ends a request now, or as soon as its buffer is no longer in use.
@@ -252,14 +268,15 @@ std::uint32_t Messenger::context_of(const Request& request) noexcept {
   return request.kind == RequestKind::send ? request.envelope.context : request.pattern.context;
 }
 
-bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept {
+bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason,
+                              AbortManner manner) noexcept {
+  const auto grace_ends = std::chrono::steady_clock::now() + grace_of(manner);
   try {
-    if (!aborts_.try_emplace(context, AbortRecord{by, std::string(reason.substr(0, 512))}).second)
-      return true;
+    AbortRecord record{by, std::string(reason.substr(0, 512)), manner, grace_ends};
+    if (!aborts_.try_emplace(context, std::move(record)).second) return true;
   } catch (const std::bad_alloc&) {
     return false;
   }
-  abort_grace_ = std::chrono::steady_clock::now() + abort_grace;
   for (Request* request = live_.front(); request != nullptr;) {
     Request* next = live_.next(*request);
     if (context_of(*request) == context && !request->ending.failed()) end_when_safe(*request, Code::aborted);

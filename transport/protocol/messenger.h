@@ -96,7 +96,8 @@ class Messenger final : public PacketSink {
 
   // Ends everything in a context that process `by` has aborted, here and at all peers. False: out of memory,
   // nothing has changed.
-  bool abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason) noexcept;
+  bool abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason,
+                     AbortManner manner = AbortManner::prompt) noexcept;
   // Null while the context was not aborted.
   [[nodiscard]] const AbortRecord* abort_record(std::uint32_t context) const noexcept {
     return aborts_.empty() ? nullptr : find_abort(context);  // asked for every message
@@ -335,6 +336,7 @@ class Messenger final : public PacketSink {
   void close_link(Peer& peer, Farewell farewell) noexcept;
   void violate(Peer& peer, const char* what) noexcept;
   void run_short(Peer& peer, const char* of_what) noexcept;
+  std::chrono::steady_clock::time_point end_grace(std::chrono::steady_clock::time_point now) noexcept;
   void end_when_safe(Request& request, base::Status status) noexcept;
   void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
   static bool counts_as_failure(base::Status reason) noexcept;
@@ -376,13 +378,12 @@ class Messenger final : public PacketSink {
 
   std::unordered_map<std::uint32_t, AbortRecord> aborts_;
   ContextTable contexts_;
-  std::optional<std::uint32_t> culprit_;                 // see dead_process()
-  bool was_aborted_ = false;                             // some operation of ours
-  std::optional<Casualty> casualty_;                     // of the contexts of all processes
-  std::chrono::steady_clock::time_point abort_grace_{};  // when links that still use an aborted buffer close
-  bool ending_ = false;                                  // some request has `ending` set by an abort
-  bool unsettled_ = false;                               // settle() has something to do
-  bool yielded_ = false;                                 // pump() has something to do
+  std::optional<std::uint32_t> culprit_;  // see dead_process()
+  bool was_aborted_ = false;              // some operation of ours
+  std::optional<Casualty> casualty_;      // of the contexts of all processes
+  bool ending_ = false;                   // some request has `ending` set by an abort
+  bool unsettled_ = false;                // settle() has something to do
+  bool yielded_ = false;                  // pump() has something to do
 };
 
 }  // namespace parley::transport

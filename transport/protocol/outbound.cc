@@ -137,10 +137,11 @@ bool Messenger::send_controls(Peer& peer) noexcept {
   };
   while (!peer.abort_contexts.empty()) {
     PacketHeader header{.kind = PacketKind::abort, .context = peer.abort_contexts.front()};
-    const auto& [by, reason] = aborts_[header.context];
-    header.id = by + 1;
-    header.payload_bytes = static_cast<std::uint32_t>(reason.size());
-    if (!send_control(header, reinterpret_cast<const std::byte*>(reason.data()))) return false;
+    const AbortRecord& record = aborts_[header.context];
+    header.id = record.by + 1;
+    header.tag = static_cast<std::int64_t>(record.manner);
+    header.payload_bytes = static_cast<std::uint32_t>(record.reason.size());
+    if (!send_control(header, reinterpret_cast<const std::byte*>(record.reason.data()))) return false;
     peer.abort_contexts.erase(peer.abort_contexts.begin());
     forget_abort(header.context);
   }

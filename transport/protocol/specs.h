@@ -93,6 +93,8 @@ struct Posted {
 struct AbortRecord {
   std::uint32_t by = 0;  // process
   std::string reason;
+  AbortManner manner = AbortManner::prompt;
+  std::chrono::steady_clock::time_point grace_ends;  // for links that still use a buffer of what was aborted
 };
 
 }  // namespace parley::transport

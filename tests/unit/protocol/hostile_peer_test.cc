@@ -1,6 +1,7 @@
 // A peer that has proved to know the secret and then breaks the protocol: its link ends, nothing else does.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <vector>
 
 #include "tests/unit/protocol/forged_link.h"
@@ -10,6 +11,7 @@ namespace parley::transport {
 namespace {
 
 using base::Code;
+using namespace std::chrono_literals;
 
 class HostilePeer : public testing::Test {
  protected:
@@ -104,6 +106,38 @@ TEST_F(HostilePeer, WhoStopsInTheMiddleOfATransferLosesItsLinkAndIsTold) {
   EXPECT_EQ(messenger_.peer(1).reason.code(), Code::given_up);
   EXPECT_EQ(messenger_.peer(1).culprit, 0U);
   EXPECT_EQ(messenger_.dead_process(), std::nullopt) << "nobody has died";
+  messenger_.release(request);
+}
+
+// Who calls abort() is promised that all return soon; an operation that failed leaves others their link.
+struct Grace {
+  AbortManner manner;
+  std::chrono::milliseconds still_open, over;
+};
+class HostilePeerOfAnAbort : public HostilePeer, public testing::WithParamInterface<Grace> {};
+INSTANTIATE_TEST_SUITE_P(Messenger, HostilePeerOfAnAbort,
+                         testing::Values(Grace{AbortManner::prompt, 10ms, 60ms},
+                                         Grace{AbortManner::gentle, 1000ms, 2100ms}),
+                         [](const auto& grace) {
+                           return grace.param.manner == AbortManner::prompt ? "Prompt" : "Gentle";
+                         });
+
+TEST_P(HostilePeerOfAnAbort, WhoStopsInTheMiddleOfATransferLosesItsLinkInTheEnd) {
+  Request& request = receive();
+  PacketHeader header{.kind = PacketKind::eager};
+  header.message_bytes = header.payload_bytes = 10'000;
+  messenger_.on_header(link_, header);
+  ASSERT_EQ(request.state, RequestState::moving);
+  const auto begin = std::chrono::steady_clock::now();
+  PacketHeader told{.kind = PacketKind::abort, .tag = static_cast<std::int64_t>(GetParam().manner)};
+  told.id = 2;
+  messenger_.on_packet(link_, told, {});
+  messenger_.tick(begin + GetParam().still_open);
+  EXPECT_FALSE(link_.closed);
+  messenger_.tick(begin + GetParam().over);
+  EXPECT_TRUE(link_.closed);
+  messenger_.on_closed(link_, Code::closed);
+  EXPECT_EQ(request.status.code(), Code::aborted);
   messenger_.release(request);
 }
 
