@@ -33,7 +33,7 @@ RecvStatus MessageAccess::receive(Message& message, const Tensor& tensor, const 
   const std::shared_ptr<GroupState> keep = message.held_->group;
   const transport::Posted posted = group.world->engine->locked(
       [&](Messenger& messenger) { return messenger.receive_held(*message.held_->message, spec); });
-  const auto description = describe_receive(group, tensor, message.source(), message.tag());
+  const FailedOperation description = describe(spec);
   if (posted.request == nullptr) throw_failure(group, description, posted.status);
   message.held_.reset();
   auto operation = Operation::within_call(group, *posted.request, description);

@@ -80,8 +80,12 @@ void start_all(std::span<PersistentRequest> requests) {
   for (PersistentRequest& request : requests)
     if (PersistentAccess::ready(request, "start_all").group()->world != world)
       throw UsageError("start_all: the requests are of different worlds");
-  for (PersistentRequest& request : requests) request.work() = Work();
-  detail::post_together(*world->engine, requests.size(),
+  std::size_t sends = 0;
+  for (PersistentRequest& request : requests) {
+    request.work() = Work();
+    sends += PersistentAccess::start_of(request).is_send() ? 1 : 0;
+  }
+  detail::post_together(*world->engine, requests.size() - sends, sends,
                         [&](std::size_t i) { return PersistentAccess::start_of(requests[i]); });
 }
 

@@ -9,22 +9,28 @@
 
 namespace parley::detail {
 
-// Posts `count` sends and receives in one visit: the receives, then the sends, and sends off what leaves
-// together. `at(i)` is one of them, with is_send(), post(visit), and leave(status) for one that failed at
-// once; all are of one engine.
+// Posts sends and receives in one visit: the receives, then the sends, and sends off what leaves together.
+// `at(i)` is one of them, with is_send(), post(visit), and leave(status) for one that failed at once; all are
+// of one engine.
 template <typename At>
-void post_together(transport::Engine& engine, std::size_t count, const At& at) {
+void post_together(transport::Engine& engine, std::size_t receives, std::size_t sends, const At& at) {
   std::vector<std::pair<std::size_t, base::Status>> failed;
   {
     transport::Engine::Visit visit(engine);
-    visit.hold_back();
-    for (const bool are_sends : {false, true})
-      for (std::size_t i = 0; i < count; ++i) {
+    const auto post = [&](bool are_sends, std::size_t left) {
+      for (std::size_t i = 0; left > 0; ++i) {
         const auto item = at(i);
         if (item.is_send() != are_sends) continue;
+        --left;
         if (const base::Status status = item.post(visit); status.failed()) failed.emplace_back(i, status);
       }
-    visit.poll();
+    };
+    post(false, receives);
+    if (sends > 0) {
+      visit.hold_back();
+      post(true, sends);
+      visit.let_leave();
+    }
   }
   for (const auto& [i, status] : failed) at(i).leave(status);
 }

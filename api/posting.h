@@ -33,13 +33,26 @@ transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int
                               const SendOptions& options);
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
                                     const RecvOptions& options);
+// The same of what was checked by check_send() or check_receive().
+transport::SendSpec checked_send_spec(const GroupState& group, const Tensor& tensor, int destination,
+                                      const SendOptions& options);
+transport::ReceiveSpec checked_receive_spec(const GroupState& group, const Tensor& tensor, int source,
+                                            const RecvOptions& options);
+inline FailedOperation describe(const transport::SendSpec& spec) noexcept {
+  return {"send", spec.context, static_cast<int>(spec.destination), spec.tag, spec.bytes};
+}
+inline FailedOperation describe(const transport::ReceiveSpec& spec) noexcept {
+  static_assert(static_cast<int>(transport::any_source) == any_source && transport::any_tag == any_tag);
+  const auto& [context, source, tag] = spec.pattern;
+  return {"recv", context, static_cast<int>(source), tag, spec.capacity_bytes};
+}
 // Makes an empty Work the handle of what was posted in this visit. The world's own handles may go before its
 // operations; other groups last as long as these.
-inline void begin_work(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
-                       transport::Request& request, const FailedOperation& description,
-                       transport::Engine::Visit& visit) {
+template <typename Spec>
+void begin_work(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
+                transport::Request& request, const Spec& spec, transport::Engine::Visit& visit) {
   const bool is_world = group->is_world();
-  WorkAccess::begin(work, new Operation(group->world.get(), &request, description, tensor.owner(), true,
+  WorkAccess::begin(work, new Operation(group->world.get(), &request, describe(spec), tensor.owner(), true,
                                         is_world ? nullptr : group.get(), is_world ? nullptr : group));
   visit.keep(group->world);
 }
@@ -48,17 +61,13 @@ inline void begin_work(Work& work, const std::shared_ptr<GroupState>& group, con
 base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
                        int destination, const transport::SendSpec& spec, transport::Engine::Visit& visit);
 base::Status post_receive(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
-                          int source, const transport::ReceiveSpec& spec, transport::Engine::Visit& visit);
+                          const transport::ReceiveSpec& spec, transport::Engine::Visit& visit);
 transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);
 
 // Whether a caller that gave this timeout means to go on when it passes (Request::gives_up).
 inline bool gives_up(const std::optional<std::chrono::nanoseconds>& timeout) {
   return timeout.value_or(no_timeout) != no_timeout;
 }
-
-FailedOperation describe_send(const GroupState& group, const Tensor& tensor, int destination,
-                              std::int64_t tag);
-FailedOperation describe_receive(const GroupState& group, const Tensor& tensor, int source, std::int64_t tag);
 
 // The error of an operation that failed at once. REQUIRES: not the engine's lock.
 std::exception_ptr failure_of(const GroupState& group, const FailedOperation& operation, base::Status status);

@@ -24,14 +24,11 @@ Prepared Prepared::receive(std::shared_ptr<GroupState> group, const Tensor& tens
 
 base::Status Prepared::post(Work& work, transport::Engine::Visit& visit) const {
   return is_send_ ? post_send(work, group_, tensor_, peer_, send_, visit)
-                  : post_receive(work, group_, tensor_, peer_, receive_, visit);
+                  : post_receive(work, group_, tensor_, receive_, visit);
 }
 
 std::exception_ptr Prepared::failure(base::Status status) const {
-  return failure_of(*group_,
-                    is_send_ ? describe_send(*group_, tensor_, peer_, send_.tag)
-                             : describe_receive(*group_, tensor_, peer_, receive_.pattern.tag),
-                    status);
+  return failure_of(*group_, is_send_ ? describe(send_) : describe(receive_), status);
 }
 
 }  // namespace parley::detail

@@ -25,19 +25,20 @@ using transport::Posted;
 
 namespace detail {
 
-FailedOperation describe_send(const GroupState& group, const Tensor& tensor, int destination,
-                              std::int64_t tag) {
-  return {"send", group.context, group.process_of(destination), tag, tensor.bytes()};
-}
-
-FailedOperation describe_receive(const GroupState& group, const Tensor& tensor, int source,
-                                 std::int64_t tag) {
-  return {"recv", group.context, group.process_or_any(source), tag, tensor.bytes()};
-}
-
 transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
                               const SendOptions& options) {
   check_send(group, tensor, destination, options.tag);
+  return checked_send_spec(group, tensor, destination, options);
+}
+
+transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
+                                    const RecvOptions& options) {
+  check_receive(group, tensor, source, options.tag);
+  return checked_receive_spec(group, tensor, source, options);
+}
+
+transport::SendSpec checked_send_spec(const GroupState& group, const Tensor& tensor, int destination,
+                                      const SendOptions& options) {
   transport::SendSpec spec;
   spec.destination = static_cast<std::uint32_t>(group.process_of(destination));
   spec.context = group.context;
@@ -51,9 +52,8 @@ transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int
   return spec;
 }
 
-transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
-                                    const RecvOptions& options) {
-  check_receive(group, tensor, source, options.tag);
+transport::ReceiveSpec checked_receive_spec(const GroupState& group, const Tensor& tensor, int source,
+                                            const RecvOptions& options) {
   transport::ReceiveSpec spec;
   spec.pattern = pattern_of(group, source, options.tag);
   spec.type_code = static_cast<std::uint8_t>(tensor.dtype());
@@ -68,8 +68,7 @@ base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, con
                        int destination, const transport::SendSpec& spec, transport::Engine::Visit& visit) {
   const Posted posted = visit.send(spec, true);
   if (posted.request != nullptr)
-    begin_work(work, group, tensor, *posted.request, describe_send(*group, tensor, destination, spec.tag),
-               visit);
+    begin_work(work, group, tensor, *posted.request, spec, visit);
   else if (posted.status.ok())
     WorkAccess::set_status(work, {destination, spec.tag, spec.bytes});
   else
@@ -78,11 +77,10 @@ base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, con
 }
 
 base::Status post_receive(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
-                          int source, const transport::ReceiveSpec& spec, transport::Engine::Visit& visit) {
+                          const transport::ReceiveSpec& spec, transport::Engine::Visit& visit) {
   const Posted posted = visit.receive(spec, true);
   if (posted.request == nullptr) return posted.status;
-  begin_work(work, group, tensor, *posted.request, describe_receive(*group, tensor, source, spec.pattern.tag),
-             visit);
+  begin_work(work, group, tensor, *posted.request, spec, visit);
   return {};
 }
 
@@ -125,8 +123,7 @@ void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions
     Engine::Visit visit(*group.world->engine);
     const Posted posted = visit.send(spec, false);
     if (posted.request == nullptr && posted.status.ok()) return {};
-    const FailedOperation description = detail::describe_send(group, tensor, destination, options.tag);
-    return detail::outcome_of(group, posted, description, visit);
+    return detail::outcome_of(group, posted, detail::describe(spec), visit);
   }();
   detail::status_or_throw(*group.world, outcome);
 }
@@ -134,10 +131,9 @@ void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions
 RecvStatus ProcessGroup::recv(const Tensor& tensor, int source, const RecvOptions& options) {
   GroupState& group = require_member(state_, "recv");
   const transport::ReceiveSpec spec = detail::receive_spec(group, tensor, source, options);
-  const FailedOperation description = detail::describe_receive(group, tensor, source, options.tag);
   const Outcome outcome = [&] {
     Engine::Visit visit(*group.world->engine);
-    return detail::outcome_of(group, visit.receive(spec, false), description, visit);
+    return detail::outcome_of(group, visit.receive(spec, false), detail::describe(spec), visit);
   }();
   return detail::status_or_throw(*group.world, outcome);
 }
@@ -146,40 +142,31 @@ Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOption
   GroupState& group = require_member(state_, "isend");
   transport::SendSpec spec = detail::send_spec(group, tensor, destination, options);
   spec.urgency = Endpoint::Urgency::batch;
-  const auto description = [&] {
-    return FailedOperation{"send", group.context, group.process_of(destination), options.tag, spec.bytes};
-  };
   Work work;
   // Before the lock, which has it all stored: the caller moves it at once, by loads that are wider.
   WorkAccess::set_status(work, {destination, options.tag, spec.bytes});
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
     const Posted sent = visit.send(spec, true);
-    if (sent.request != nullptr)
-      detail::begin_work(work, state_, tensor, *sent.request, description(), visit);
+    if (sent.request != nullptr) detail::begin_work(work, state_, tensor, *sent.request, spec, visit);
     return sent;
   }();
   if (posted.request == nullptr && !posted.status.ok())
-    detail::throw_failure(group, description(), posted.status);
+    detail::throw_failure(group, detail::describe(spec), posted.status);
   return work;
 }
 
 Work ProcessGroup::irecv(const Tensor& tensor, int source, const RecvOptions& options) {
   GroupState& group = require_member(state_, "irecv");
   const transport::ReceiveSpec spec = detail::receive_spec(group, tensor, source, options);
-  const auto description = [&] {
-    return FailedOperation{"recv", group.context, group.process_or_any(source), options.tag,
-                           spec.capacity_bytes};
-  };
   Work work;
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
     const Posted received = visit.receive(spec, true);
-    if (received.request != nullptr)
-      detail::begin_work(work, state_, tensor, *received.request, description(), visit);
+    if (received.request != nullptr) detail::begin_work(work, state_, tensor, *received.request, spec, visit);
     return received;
   }();
-  if (posted.request == nullptr) detail::throw_failure(group, description(), posted.status);
+  if (posted.request == nullptr) detail::throw_failure(group, detail::describe(spec), posted.status);
   return work;
 }
 

@@ -141,8 +141,13 @@ void Engine::expire(Clock::time_point now) noexcept {
 
 // REQUIRES: the lock is held.
 std::size_t Engine::look_once() {
-  count_poll();
   tick(Clock::now());
+  return look_at_network();
+}
+
+// REQUIRES: the lock is held.
+std::size_t Engine::look_at_network() {
+  count_poll();
   const std::size_t events = poll_once(nullptr);
   if (events != 0) wake_sleepers();
   return events;

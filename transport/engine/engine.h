@@ -274,6 +274,7 @@ class Engine {
   }
   void announce_events() noexcept;
   std::size_t look_once();
+  std::size_t look_at_network();
   // relaxed, both: a hint for the background thread; nothing is read because of it.
   void count_poll() noexcept {
     polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -370,8 +371,9 @@ class Engine::Visit {
   }
   // As Engine::poll().
   std::size_t poll() { return engine_.look_once(); }
-  // What is sent from here on with Urgency::batch leaves with the next poll(), which follows in this visit.
+  // What is sent from here on with Urgency::batch leaves by let_leave(), which follows in this visit.
   void hold_back() noexcept { engine_.messenger_.hold_back(); }
+  void let_leave() { engine_.look_at_network(); }
   [[nodiscard]] Messenger& messenger() noexcept { return engine_.messenger_; }
 
   // From now on until let_go(), once for each, the engine keeps `owner`, which keeps the engine. Costs no

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "transport/base/read_alone.h"
 #include "transport/interface/endpoint.h"
 #include "transport/match/matcher.h"
 #include "transport/protocol/request.h"
@@ -72,9 +73,13 @@ struct ReceiveSpec {
   bool gives_up = false;  // see Request
 };
 
-// Each field once: the stores of a receive are most of what posting it costs.
+// Each field once: the stores of a receive are most of what posting it costs. The pattern not as a whole: it
+// has been written in parts a moment ago.
 inline Request::Request(const ReceiveSpec& spec) noexcept
-    : PostedReceive{{}, spec.pattern, 0},
+    : PostedReceive{{},
+                    {base::read_alone(spec.pattern.context), base::read_alone(spec.pattern.source),
+                     base::read_alone(spec.pattern.tag)},
+                    0},
       kind(RequestKind::receive),
       state(RequestState::posted),
       gives_up(spec.gives_up),
