@@ -23,6 +23,11 @@ int fit(double time_us, double cost_us, int least) noexcept {
   return static_cast<int>(std::clamp(time_us / cost_us, static_cast<double>(least), most_exchanges));
 }
 
+// Before the measured ones: enough for what is made when traffic begins, such as memory that a stream uses.
+int warmup_of(int exchanges, int least) noexcept {
+  return std::max(least, exchanges / 8);
+}
+
 // What one exchange takes by the costs of its parts.
 double estimate_us(Op op, std::size_t bytes, const Cost& cost) noexcept {
   const double copy_us = static_cast<double>(bytes) / cost.bytes_per_us;
@@ -40,7 +45,7 @@ double estimate_us(Op op, std::size_t bytes, const Cost& cost) noexcept {
 Plan single_exchanges(std::size_t bytes, double round_us, double exchange_us) noexcept {
   const int exchanges = fit(round_us, exchange_us, 4);
   Plan plan;
-  plan.warmup = std::max(2, exchanges / 8);
+  plan.warmup = warmup_of(exchanges, 2);
   if (bytes > batched_bytes || exchange_us > batched_us) {
     plan.batches = exchanges;
     plan.batch_length = 1;
@@ -73,9 +78,9 @@ Plan make_plan(Op op, std::size_t bytes, double round_us, double exchange_us) no
   }
   Plan plan;
   plan.window = window_for(op, bytes);
-  plan.warmup = 1;
   plan.batches = 1;
   plan.batch_length = fit(round_us, exchange_us, 1);
+  plan.warmup = warmup_of(plan.batch_length, 1);
   plan.divisor = operation(op).traffic == Traffic::both_ways ? 2 * plan.window : plan.window;
   return plan;
 }

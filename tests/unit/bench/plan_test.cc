@@ -20,6 +20,14 @@ TEST(Plan, EverySizeHasWarmupAndTimedExchanges) {
   }
 }
 
+// Or the first windows, for which memory is made, would be among those measured.
+TEST(Plan, AnEighthOfTheExchangesWarmsUp) {
+  for (const Op op : {Op::latency, Op::bandwidth, Op::bidirectional, Op::message_rate}) {
+    const Plan plan = make_plan(op, 4096, round_us);
+    EXPECT_GE(9 * plan.warmup, plan.exchanges() - plan.tail_samples - 8) << to_string(op);
+  }
+}
+
 TEST(Plan, LongerRoundsHaveMoreExchanges) {
   for (const Op op : {Op::latency, Op::bandwidth}) {
     EXPECT_GT(make_plan(op, 8, 20'000).exchanges(), make_plan(op, 8, 10'000).exchanges()) << to_string(op);
