@@ -223,9 +223,7 @@ std::string ProcessGroup::describe() const {
   for (int member = 0; member < group.size; ++member) {
     const int rank = group.process_of(member);
     if (rank == world.rank) continue;
-    const std::string link = world.link_to(rank);
-    text += base::concat(link.empty() ? "\n  on demand to " : "\n  link to ", world.name_of(rank),
-                         link.empty() ? "" : ": ", link);
+    text += base::concat("\n  ", world.describe_link(rank));
   }
   return text;
 }

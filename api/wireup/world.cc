@@ -22,14 +22,21 @@ void give_up_claim(const World& world) noexcept {
 
 World::World() = default;
 
-std::string World::link_to(int other) const {
+std::string World::describe_link(int other) const {
   const auto number = static_cast<std::uint32_t>(other);
-  return engine->inspect([&](const transport::Messenger& messenger) -> std::string {
-    const transport::Endpoint* link = messenger.peer(number).endpoint;
-    if (link == nullptr) return {};
-    std::string text(link->transport);
-    if (text == "tcp") text += ' ' + cards[number].tcp_address;
-    if (link->mover != nullptr) text += ", " + link->mover->describe();
+  return engine->inspect([&](const transport::Messenger& messenger) {
+    const transport::Peer& peer = messenger.peer(number);
+    switch (peer.state) {
+      case transport::PeerState::expected: return base::concat("on demand to ", name_of(other));
+      case transport::PeerState::left: return base::concat("no link to ", name_of(other), ": it has left");
+      case transport::PeerState::down:
+        return base::concat("no link to ", name_of(other), ": ", peer.reason.describe());
+      case transport::PeerState::up: break;
+    }
+    const transport::Endpoint& link = *peer.endpoint;
+    std::string text = base::concat("link to ", name_of(other), ": ", link.transport);
+    if (link.transport == "tcp") text += ' ' + cards[number].tcp_address;
+    if (link.mover != nullptr) text += ", " + link.mover->describe();
     const std::string& obstacles = ladder.obstacles(number);
     return obstacles.empty() ? text : base::concat(text, " (", obstacles, ')');
   });

@@ -74,9 +74,10 @@ struct World {
   // "rank 2 (node-b, pid 4711)".
   [[nodiscard]] std::string name_of(int rank) const;
 
-  // What carries messages to a rank, and why nothing better, if this side knows: "shm", "tcp 10.0.0.1:4242
-  // (no shm: it is on another host)". Empty while there is no link.
-  [[nodiscard]] std::string link_to(int other) const;
+  // What carries messages to a rank, and why nothing better, if this side knows: "link to rank 2 (node-b, pid
+  // 4711): tcp 10.0.0.1:4242 (no shm: it is on another host)", "on demand to ...", "no link to ...: it has
+  // left".
+  [[nodiscard]] std::string describe_link(int other) const;
 
   // Where the groups of this world meet in the store, by the name of what they keep there.
   [[nodiscard]] std::string group_key(std::string_view name) const;

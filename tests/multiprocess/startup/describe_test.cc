@@ -42,8 +42,20 @@ TEST(Describe, NamesEveryRankWithHostProcessAndLink) {
           expect_equal(text.find(link) != std::string::npos, other != rank, "a link to rank " + link);
         }
         expect_contains(text, ": tcp ");
+        world.barrier();  // who leaves has no link any more
       },
       over_tcp);
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Describe, SaysWhoHasLeft) {
+  const int code = run_ranks(2, [](int rank, int) {
+    ProcessGroup world = init();
+    if (rank == 1) return;
+    expect_throws<PeerLeftError>([&] { (void)world.recv<int>(1); });
+    expect_contains(world.describe(), "\n  no link to rank 1 (");
+    expect_contains(world.describe(), "): it has left");
+  });
   EXPECT_EQ(code, 0);
 }
 
