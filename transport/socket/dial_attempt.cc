@@ -77,7 +77,7 @@ void DialAttempt::shake_hands() {
     close_at_once(socket_);
     return end(failure(ECONNREFUSED, describe(ECONNREFUSED)));
   }
-  limit_silence(socket_);
+  tune_connected(socket_);
   phase_ = Phase::expects_challenge;
   const auto& hello = handshake_.hello();
   asio::async_write(socket_, asio::buffer(hello.data(), hello.size()),

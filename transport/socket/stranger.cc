@@ -116,7 +116,7 @@ void Stranger::close() noexcept {
 }
 
 Connection Stranger::release() noexcept {
-  limit_silence(socket_);
+  tune_connected(socket_);
   return Connection(take_out(socket_), std::move(tls_));
 }
 

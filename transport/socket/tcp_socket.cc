@@ -5,6 +5,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <string_view>
+
 #include "transport/socket/crypto.h"
 
 namespace parley::socket {
@@ -13,6 +15,7 @@ namespace {
 constexpr int keepalive_idle_s = 10;
 constexpr int keepalive_interval_s = 2;
 constexpr int silence_limit_ms = 10'000;
+constexpr std::string_view unpaced = "reno";
 
 // Options are improvements: a kernel that lacks one still gives a working connection.
 void set(int socket, int level, int name, int value) noexcept {
@@ -36,13 +39,17 @@ void tune(int socket) noexcept {
   set(socket, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_interval_s);
 }
 
-void limit_silence(asio::ip::tcp::socket& socket) noexcept {
+void tune_connected(asio::ip::tcp::socket& socket) noexcept {
   asio::error_code no_local, no_remote;
   const auto local = socket.local_endpoint(no_local);
   const auto remote = socket.remote_endpoint(no_remote);
   if (no_local || no_remote) return;
+  const int fd = socket.native_handle();
   const bool same_host = remote.address().is_loopback() || remote.address() == local.address();
-  if (!same_host) set(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, silence_limit_ms);
+  if (same_host)
+    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, unpaced.data(), static_cast<socklen_t>(unpaced.size()));
+  else
+    set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, silence_limit_ms);
 }
 
 bool connected_to_itself(const asio::ip::tcp::socket& socket) noexcept {

@@ -18,10 +18,12 @@ namespace parley::socket {
 // socket accepts inherits both.
 void tune(int socket) noexcept;
 
-// On a connected socket: sent bytes that stay unacknowledged for 10 s end the connection. Left out between
-// processes of one host, which cannot lose each other silently, because the kernel counts a peer that merely
-// does not read (a debugger holds it) as lost too.
-void limit_silence(asio::ip::tcp::socket& socket) noexcept;
+// What depends on who is at the other end of a connected socket.
+// Another host: sent bytes that stay unacknowledged for 10 s end the connection. Not on one host, where
+// nobody is lost silently: the kernel counts a peer that merely does not read (a debugger holds it) as lost
+// too. This host: Reno, which every process may choose, instead of the system's congestion control. There is
+// nothing to control, and one that paces what is sent (BBR) has timers interrupt both ends.
+void tune_connected(asio::ip::tcp::socket& socket) noexcept;
 
 // A dial to a free port in the ephemeral range can connect to its own port and talk to itself.
 [[nodiscard]] bool connected_to_itself(const asio::ip::tcp::socket& socket) noexcept;

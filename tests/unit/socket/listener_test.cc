@@ -6,6 +6,7 @@
 #include <parley/error.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cstring>
 #include <thread>
 
@@ -36,6 +37,10 @@ void expect_tuned(int fd) {
   EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_KEEPINTVL), 2);
   // Loopback: a peer held by a debugger is not lost.
   EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 0);
+  std::array<char, 16> control{};
+  socklen_t size = control.size();
+  ASSERT_EQ(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control.data(), &size), 0);
+  EXPECT_STREQ(control.data(), "reno");
 }
 
 TEST_F(ListenerTest, HandsOverATunedSocketAndSaysWhoDialled) {
