@@ -12,6 +12,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -51,15 +52,19 @@ base::UniqueFd make_socket() {
   return fd;
 }
 
-void set_no_delay(int fd) {
+// Reno: a limit is not paced, whatever the system's congestion control does. Every process may choose it.
+void tune(int fd) {
   const int on = 1;
   if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0) fail("setsockopt(TCP_NODELAY)");
+  constexpr std::string_view unpaced = "reno";
+  if (::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, unpaced.data(), unpaced.size()) != 0)
+    fail("setsockopt(TCP_CONGESTION)");
 }
 
 }  // namespace
 
 RawLink::RawLink(base::UniqueFd connection, Idle idle) : connection_(std::move(connection)), idle_(idle) {
-  set_no_delay(connection_.get());
+  tune(connection_.get());
 }
 
 std::size_t RawLink::try_send(const std::uint8_t* data, std::size_t bytes) {

@@ -15,9 +15,10 @@ enum class Idle {
   look,   // gives it away after about a microsecond: the partner may run on another one
 };
 
-// A TCP connection over loopback and nothing else: non-blocking calls, repeated until all is done. The limit
-// that the library is compared with. Either end: one thread at a time. Errors: std::runtime_error when the
-// partner has closed or nothing moved for 30 s, std::system_error from the kernel.
+// A TCP connection over loopback that nothing paces, and nothing else: non-blocking calls, repeated until all
+// is done. The limit that the library is compared with. Either end: one thread at a time. Errors:
+// std::runtime_error when the partner has closed or nothing moved for 30 s, std::system_error from the
+// kernel.
 class RawLink {
  public:
   // REQUIRES: `connection` is a connected TCP socket.
