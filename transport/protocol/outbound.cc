@@ -13,8 +13,6 @@ using Urgency = Endpoint::Urgency;
 namespace {
 // A receiver as fast as we are never blocks the link; others want the lock and the core now and then.
 constexpr int pieces_per_turn = 4;
-// A receiver that waits for nothing else begins that much earlier; in a stream larger pieces cost less.
-constexpr std::size_t pieces_of_a_lone_one = 4;
 }  // namespace
 
 Posted Messenger::send(const SendSpec& spec) noexcept {
@@ -264,8 +262,7 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
 // The next piece of a granted send. False: the link takes no more, or still reads this piece.
 bool Messenger::send_piece(Peer& peer, Request& request) noexcept {
   const std::size_t left = request.granted_bytes - request.moved_bytes;
-  const bool is_alone = peer.live_sends == 1;
-  const std::size_t bytes = std::min(left, options_.piece_bytes / (is_alone ? pieces_of_a_lone_one : 1));
+  const std::size_t bytes = std::min(left, options_.piece_bytes);
   PacketHeader header{.kind = PacketKind::data};
   header.tag = static_cast<std::int64_t>(request.moved_bytes);
   header.id = request.remote_id;

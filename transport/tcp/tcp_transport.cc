@@ -22,7 +22,7 @@ using base::Status;
 
 namespace {
 // Up to here a grant's round trip is a good part of what the message takes; README has the measurement.
-constexpr std::size_t eager_limit_bytes = 512 << 10;
+constexpr std::size_t eager_limit_bytes = max_payload_bytes;
 
 // While one link is awaited, the others are looked at every so many passes.
 constexpr std::size_t passes_per_look_around = 4;
