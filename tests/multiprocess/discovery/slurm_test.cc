@@ -91,6 +91,8 @@ class Cluster {
            "SchedulerType=sched/builtin\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n"
            "JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\n"
            "ReturnToService=2\nKillWait=1\n"
+        // The store's port comes from the number of the job, and other clusters of this test may run now.
+        << "FirstJobId=" << getpid() << '\n'
         << "NodeName=localhost NodeHostname=" << host << " NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN\n"
         << "PartitionName=all Nodes=localhost Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8\n";
   }
