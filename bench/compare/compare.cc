@@ -14,6 +14,7 @@
 #include "bench/compare/manual.h"
 #include "bench/compare/page.h"
 #include "bench/compare/rows.h"
+#include "bench/compare/summary.h"
 #include "bench/compare/text_table.h"
 #include "bench/cores.h"
 #include "bench/options.h"
@@ -174,7 +175,7 @@ int compare_main(const std::vector<std::string>& arguments) {
     study = conduct(workload, budget, options->raw, progress, signal);
   }
   study.command = "parley-bench compare" + std::string(arguments.empty() ? "" : " ") + joined(arguments);
-  if (!options->quiet) fmt::print("{}", tables_of(study));
+  if (!options->quiet) fmt::print("{}{}", tables_of(study), summary_of(study));
   write_reports(*options, study);
   if (signal != 0) return exit_signal + signal;
   if (!has_library(study)) throw std::runtime_error("Parley could not be measured: see above");

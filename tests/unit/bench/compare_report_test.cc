@@ -15,6 +15,7 @@
 #include "bench/compare/overview.h"
 #include "bench/compare/page.h"
 #include "bench/compare/rows.h"
+#include "bench/compare/summary.h"
 #include "bench/compare/terminal_plot.h"
 #include "bench/compare/text_table.h"
 #include "bench/row.h"
@@ -67,6 +68,29 @@ TEST(CompareTable, HasABlockForEachCaseAndSaysWhatIsMissing) {
   EXPECT_TRUE(has(text, "# mpich does not do this: cannot do that\n"));
   for (const char letter : text)
     EXPECT_TRUE(std::isprint(static_cast<unsigned char>(letter)) || letter == '\n');
+}
+
+TEST(CompareSummary, HasARowForEachOperationAndAColumnForEachSize) {
+  const std::string text = summary_of(example_study());
+  EXPECT_TRUE(
+      has(text, "\n| shm, 2 ranks, buffers kept | 8 | 1K | 64K |\n|---|---|---|---|\n| latency | 0.66, 0."));
+  EXPECT_TRUE(
+      has(text, "\n| tcp, 2 ranks, buffers kept | 8 | 1K | 64K |\n|---|---|---|---|\n| bandwidth | 0."));
+}
+
+TEST(CompareSummary, ShowsNoFigureThatIsNotToBeUsed) {
+  Study study = example_study();
+  for (Line& line : study.lines) line.disturbed = line.bytes == 8;
+  study.lines.back().to_peer->bounds.reset();
+  const std::string text = summary_of(study);
+  EXPECT_TRUE(has(text, "| latency | - | 0."));
+  EXPECT_TRUE(has(text, ", ? |\n"));
+}
+
+TEST(CompareSummary, IsEmptyWithoutPeers) {
+  Study study = example_study();
+  for (Line& line : study.lines) line.to_peer.reset();
+  EXPECT_EQ(summary_of(study), "");
 }
 
 TEST(CompareRows, AreOfTheSchemaWithSamples) {
