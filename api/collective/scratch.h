@@ -10,7 +10,8 @@
 namespace parley::collective {
 
 // Memory for the schedules of a process, recycled: a steady state allocates nothing. Blocks are powers of
-// two, aligned to 64 bytes; a few of each size are kept. Thread-safety: none; the engine's lock.
+// two, aligned to 64 bytes; a few of each size are kept, 256 MiB in all: to fault the pages of a block in
+// again takes longer than to send them. Thread-safety: none; the engine's lock.
 class ScratchPool {
   struct Deleter {
     void operator()(std::byte* memory) const noexcept {
@@ -40,28 +41,36 @@ class ScratchPool {
     if (bytes == 0) return memory;
     while ((least_bytes << memory.place_) < bytes) ++memory.place_;
     auto& kept = kept_.at(memory.place_);
+    const std::size_t size = least_bytes << memory.place_;
     if (!kept.empty()) {
       memory.block_ = std::move(kept.back());
       kept.pop_back();
+      kept_bytes_ -= size;
     } else {
-      const std::size_t size = least_bytes << memory.place_;
       memory.block_.reset(new (std::align_val_t(alignment)) std::byte[size]);
       kept.reserve(most_kept);
     }
     return memory;
   }
   void give(Memory memory) noexcept {
-    if (memory.data() == nullptr || (least_bytes << memory.place_) > largest_kept_bytes) return;
+    if (memory.data() == nullptr) return;
     auto& kept = kept_[memory.place_];
-    if (kept.size() < kept.capacity()) kept.push_back(std::move(memory.block_));
+    const std::size_t size = least_bytes << memory.place_;
+    if (kept.size() == kept.capacity() || kept_bytes_ + size > most_kept_bytes) return;
+    kept.push_back(std::move(memory.block_));
+    kept_bytes_ += size;
   }
+
+  // Of blocks that wait here to be taken again.
+  [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
 
  private:
   static constexpr std::size_t least_bytes = 256;
-  static constexpr std::size_t largest_kept_bytes = 64U << 20;
+  static constexpr std::size_t most_kept_bytes = 256U << 20;
   static constexpr std::size_t most_kept = 4;  // of each size
 
   std::array<std::vector<Block>, 48> kept_;
+  std::size_t kept_bytes_ = 0;
 };
 
 }  // namespace parley::collective
