@@ -273,7 +273,11 @@ bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
   const auto grace_ends = std::chrono::steady_clock::now() + grace_of(manner);
   try {
     AbortRecord record{by, std::string(reason.substr(0, 512)), manner, grace_ends};
-    if (!aborts_.try_emplace(context, std::move(record)).second) return true;
+    const auto [known, is_new] = aborts_.try_emplace(context, std::move(record));
+    if (!is_new) {
+      known->second.grace_ends = std::min(known->second.grace_ends, grace_ends);
+      return true;
+    }
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -24,6 +24,12 @@ class HostilePeer : public testing::Test {
     header.message_bytes = message_bytes;
     messenger_.on_packet(link_, header, {});
   }
+  // Of a message that the receive takes.
+  void begin_transfer() {
+    PacketHeader header{.kind = PacketKind::eager};
+    header.message_bytes = header.payload_bytes = 10'000;
+    messenger_.on_header(link_, header);
+  }
   Request& receive() {
     ReceiveSpec spec;
     spec.pattern = {0, 1, 0};
@@ -116,17 +122,15 @@ struct Grace {
 };
 class HostilePeerOfAnAbort : public HostilePeer, public testing::WithParamInterface<Grace> {};
 INSTANTIATE_TEST_SUITE_P(Messenger, HostilePeerOfAnAbort,
-                         testing::Values(Grace{AbortManner::prompt, 10ms, 60ms},
-                                         Grace{AbortManner::gentle, 1000ms, 2100ms}),
+                         testing::Values(Grace{AbortManner::prompt, 10ms, 1000ms},
+                                         Grace{AbortManner::gentle, 1000ms, 10s}),
                          [](const auto& grace) {
                            return grace.param.manner == AbortManner::prompt ? "Prompt" : "Gentle";
                          });
 
 TEST_P(HostilePeerOfAnAbort, WhoStopsInTheMiddleOfATransferLosesItsLinkInTheEnd) {
   Request& request = receive();
-  PacketHeader header{.kind = PacketKind::eager};
-  header.message_bytes = header.payload_bytes = 10'000;
-  messenger_.on_header(link_, header);
+  begin_transfer();
   ASSERT_EQ(request.state, RequestState::moving);
   const auto begin = std::chrono::steady_clock::now();
   PacketHeader told{.kind = PacketKind::abort, .tag = static_cast<std::int64_t>(GetParam().manner)};
@@ -138,6 +142,20 @@ TEST_P(HostilePeerOfAnAbort, WhoStopsInTheMiddleOfATransferLosesItsLinkInTheEnd)
   EXPECT_TRUE(link_.closed);
   messenger_.on_closed(link_, Code::closed);
   EXPECT_EQ(request.status.code(), Code::aborted);
+  messenger_.release(request);
+}
+
+TEST_F(HostilePeer, HasNoMoreTimeThanTheMostUrgentAbortLeaves) {
+  Request& request = receive();
+  begin_transfer();
+  const auto begin = std::chrono::steady_clock::now();
+  messenger_.abort_context(0, 0, "it failed", AbortManner::gentle);
+  messenger_.tick(begin + 1s);
+  EXPECT_FALSE(link_.closed);
+  messenger_.abort_context(0, 0, "somebody asks for it");
+  messenger_.tick(begin + 1s);
+  EXPECT_TRUE(link_.closed);
+  messenger_.on_closed(link_, Code::closed);
   messenger_.release(request);
 }
 
