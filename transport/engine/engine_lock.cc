@@ -70,8 +70,10 @@ bool EngineLock::take_state() noexcept {
 // Now there is no owner; the last one may be inside for the last time. REQUIRES: `state_`.
 void EngineLock::disown() noexcept {
   // relaxed, both: the barrier orders them.
-  if (owner_.load(std::memory_order_relaxed) == nullptr) return;
+  const Thread owner = owner_.load(std::memory_order_relaxed);
+  if (owner == nullptr) return;
   owner_.store(nullptr, std::memory_order_relaxed);
+  disowned_ = owner;
   while (!fence_all_threads()) sched_yield();  // it worked before, and fails only for want of memory
   times_ = 0;
 }
@@ -85,9 +87,12 @@ bool EngineLock::owner_is_out() const noexcept {
 // REQUIRES: the lock, by `state_`.
 void EngineLock::consider_owning() noexcept {
   const Thread self = &own_place_;
+  if (disowned_ == self) disowned_ = nullptr;
   if (std::exchange(regular_, self) != self) times_ = 0;
+  if (++times_ < times_before_owning) return;
+  times_ = 0;
   // relaxed: only the thread itself looks for its name without `state_`.
-  if (++times_ == times_before_owning && fence_all_threads()) owner_.store(self, std::memory_order_relaxed);
+  if (disowned_ == nullptr && fence_all_threads()) owner_.store(self, std::memory_order_relaxed);
 }
 
 // `condition` may come to hold when `word` is let go.

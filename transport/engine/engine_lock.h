@@ -30,6 +30,8 @@ namespace parley::transport {
 //    more, and takes `state_` as others do.
 // 6. Who has taken `state_`, and found nobody or stored nobody in `owner_`, holds the lock once `inside_` is
 //    0. This holds if it found nobody, too: who tries does not wait, and leaves a disowned owner inside.
+// 7. One thread at a time writes `inside_`: nobody becomes the owner before the last one, `disowned_`, has
+//    taken `state_` itself. Until then it may be about to store 1 and then 0 there.
 class EngineLock {
  public:
   // Asks the kernel for the barrier: some 10 ms once the process has other threads, and nothing before.
@@ -101,8 +103,9 @@ class EngineLock {
   Word contenders_{0};
   Word sleepers_{0};
   bool holds_as_owner_ = false;  // the holder
-  // Who has taken `state_` so many times, one after the other. Touched while it is held.
+  // Touched while `state_` is held: who has taken it so many times, one after the other; see invariant 7.
   Thread regular_ = nullptr;
+  Thread disowned_ = nullptr;
   std::uint32_t times_ = 0;
 };
 
