@@ -9,9 +9,9 @@
 
 namespace parley::collective {
 
-// Memory for the schedules of a process, recycled: a steady state allocates nothing. Blocks are powers of
-// two, aligned to 64 bytes; a few of each size are kept, 256 MiB in all: to fault the pages of a block in
-// again takes longer than to send them. Thread-safety: none; the engine's lock.
+// Memory for the schedules of a group, recycled: a steady state allocates nothing. Blocks are powers of two,
+// aligned to 64 bytes; a few of each size are kept, of large ones 256 MiB, the last ones used: to fault the
+// pages of a block in again takes longer than to send them. Thread-safety: none; the engine's lock.
 class ScratchPool {
   struct Deleter {
     void operator()(std::byte* memory) const noexcept {
@@ -45,7 +45,7 @@ class ScratchPool {
     if (!kept.empty()) {
       memory.block_ = std::move(kept.back());
       kept.pop_back();
-      kept_bytes_ -= size;
+      kept_bytes_ -= counted(size);
     } else {
       memory.block_.reset(new (std::align_val_t(alignment)) std::byte[size]);
       kept.reserve(most_kept);
@@ -56,15 +56,30 @@ class ScratchPool {
     if (memory.data() == nullptr) return;
     auto& kept = kept_[memory.place_];
     const std::size_t size = least_bytes << memory.place_;
-    if (kept.size() == kept.capacity() || kept_bytes_ + size > most_kept_bytes) return;
+    if (kept.size() == kept.capacity() || !make_room(counted(size))) return;
     kept.push_back(std::move(memory.block_));
-    kept_bytes_ += size;
+    kept_bytes_ += counted(size);
   }
 
-  // Of blocks that wait here to be taken again.
+  // Of large blocks that wait here to be taken again.
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
 
  private:
+  static constexpr std::size_t large_bytes = 64U << 10;
+  static constexpr std::size_t counted(std::size_t size) noexcept { return size < large_bytes ? 0 : size; }
+
+  // Drops the largest blocks until so much more may be kept. False: it is more than all.
+  bool make_room(std::size_t bytes) noexcept {
+    if (bytes > most_kept_bytes) return false;
+    for (std::size_t place = kept_.size(); place-- > 0 && kept_bytes_ + bytes > most_kept_bytes;) {
+      while (!kept_[place].empty() && kept_bytes_ + bytes > most_kept_bytes) {
+        kept_[place].pop_back();
+        kept_bytes_ -= counted(least_bytes << place);
+      }
+    }
+    return true;
+  }
+
   static constexpr std::size_t least_bytes = 256;
   static constexpr std::size_t most_kept_bytes = 256U << 20;
   static constexpr std::size_t most_kept = 4;  // of each size

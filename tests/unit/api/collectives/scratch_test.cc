@@ -33,18 +33,24 @@ TEST(ScratchPool, BlocksAreAlignedAndNoneIsOfNothing) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.take(300).data()) % ScratchPool::alignment, 0U);
 }
 
-TEST(ScratchPool, KeepsSoMuchAndNoMore) {
+TEST(ScratchPool, KeepsSoMuchOfLargeBlocksAndNoMore) {
   ScratchPool pool;
-  ScratchPool::Memory large = pool.take(256 * mib), small = pool.take(mib);
+  ScratchPool::Memory larger = pool.take(300 * mib), large = pool.take(256 * mib), small = pool.take(mib);
+  pool.give(std::move(larger));
+  EXPECT_EQ(pool.kept_bytes(), 0U) << "it is more than all";
   pool.give(std::move(small));
   EXPECT_EQ(pool.kept_bytes(), mib);
   pool.give(std::move(large));
-  EXPECT_EQ(pool.kept_bytes(), mib) << "with it they would be more";
-  small = pool.take(mib);
-  EXPECT_EQ(pool.kept_bytes(), 0U);
+  EXPECT_EQ(pool.kept_bytes(), 256 * mib) << "the last one used, in the place of the others";
+  pool.give(pool.take(mib));
+  EXPECT_EQ(pool.kept_bytes(), mib);
+}
+
+TEST(ScratchPool, KeepsSmallBlocksBesideTheLargest) {
+  ScratchPool pool;
+  ScratchPool::Memory tiny = pool.take(1000);
   pool.give(pool.take(256 * mib));
-  EXPECT_EQ(pool.kept_bytes(), 256 * mib);
-  pool.give(std::move(small));
+  EXPECT_TRUE(is_kept(pool, std::move(tiny), 1000));
   EXPECT_EQ(pool.kept_bytes(), 256 * mib);
 }
 
