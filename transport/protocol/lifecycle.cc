@@ -275,7 +275,11 @@ bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
     AbortRecord record{by, std::string(reason.substr(0, 512)), manner, grace_ends};
     const auto [known, is_new] = aborts_.try_emplace(context, std::move(record));
     if (!is_new) {
-      known->second.grace_ends = std::min(known->second.grace_ends, grace_ends);
+      AbortRecord& earlier = known->second;
+      if (manner == AbortManner::prompt && std::exchange(earlier.manner, manner) != manner) {
+        earlier.grace_ends = std::min(earlier.grace_ends, grace_ends);
+        tell_abort(context, earlier.by);
+      }
       return true;
     }
   } catch (const std::bad_alloc&) {

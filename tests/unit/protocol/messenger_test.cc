@@ -184,6 +184,19 @@ TEST(Messenger, AnAbortEndsTheContextEverywhereAndLeavesOthersAlone) {
   }
 }
 
+TEST(Messenger, AnAbortThatIsMoreUrgentIsToldAgain) {
+  WorldOfMessengers world(3);
+  world.messengers[0]->abort_context(0, 0, "it failed", AbortManner::gentle);
+  world.settle();
+  EXPECT_EQ(world.messengers[2]->abort_record(0)->manner, AbortManner::gentle);
+  world.messengers[1]->abort_context(0, 1, "somebody asks for it", AbortManner::prompt);
+  world.settle();
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(world.messengers[rank]->abort_record(0)->manner, AbortManner::prompt);
+    EXPECT_EQ(world.messengers[rank]->abort_record(0)->reason, "it failed");
+  }
+}
+
 TEST(Messenger, AnAbortDropsWhatNobodyWillReceiveAndGivesItsCreditBack) {
   WorldOfMessengers world(2);
   const auto out = bytes(10'000);
