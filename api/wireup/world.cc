@@ -28,9 +28,11 @@ std::string World::describe_link(int other) const {
     const transport::Peer& peer = messenger.peer(number);
     switch (peer.state) {
       case transport::PeerState::expected: return base::concat("on demand to ", name_of(other));
-      case transport::PeerState::left: return base::concat("no link to ", name_of(other), ": it has left");
+      case transport::PeerState::left:
       case transport::PeerState::down:
-        return base::concat("no link to ", name_of(other), ": ", peer.reason.describe());
+        return base::concat(
+            "no link to ", name_of(other), ": ",
+            peer.reason.code() == base::Code::peer_left ? "it has left" : peer.reason.describe());
       case transport::PeerState::up: break;
     }
     const transport::Endpoint& link = *peer.endpoint;

@@ -32,7 +32,7 @@ std::string cell_of(const Line* line) {
 
 std::string row_of(const CaseView& view, const Block& block) {
   std::string text = fmt::format("| {} |", view.where.op);
-  if (!operation(view.where.op).has_sizes && !block.sizes.empty()) {
+  if (!operation(view.where.op).has_sizes) {
     text = fmt::format("| {}: {} |", view.where.op, cell_of(view.lines.front()));
     for (std::size_t i = 0; i < block.sizes.size(); ++i) text += " |";
     return text + '\n';
