@@ -26,17 +26,14 @@ std::string World::describe_link(int other) const {
   const auto number = static_cast<std::uint32_t>(other);
   return engine->inspect([&](const transport::Messenger& messenger) {
     const transport::Peer& peer = messenger.peer(number);
-    switch (peer.state) {
-      case transport::PeerState::expected: return base::concat("on demand to ", name_of(other));
-      case transport::PeerState::left:
-      case transport::PeerState::down:
-        return base::concat(
-            "no link to ", name_of(other), ": ",
-            peer.reason.code() == base::Code::peer_left ? "it has left" : peer.reason.describe());
-      case transport::PeerState::up: break;
+    const std::string name = name_of(other);
+    if (peer.endpoint == nullptr) {
+      if (peer.state == transport::PeerState::expected) return base::concat("on demand to ", name);
+      const bool has_left = peer.reason.code() == base::Code::peer_left;
+      return base::concat("no link to ", name, ": ", has_left ? "it has left" : peer.reason.describe());
     }
     const transport::Endpoint& link = *peer.endpoint;
-    std::string text = base::concat("link to ", name_of(other), ": ", link.transport);
+    std::string text = base::concat("link to ", name, ": ", link.transport);
     if (link.transport == "tcp") text += ' ' + cards[number].tcp_address;
     if (link.mover != nullptr) text += ", " + link.mover->describe();
     const std::string& obstacles = ladder.obstacles(number);

@@ -41,6 +41,7 @@ InitOptions with_store(std::shared_ptr<Store> store, int rank, int count) {
 void expect_link_address(ProcessGroup world, std::string_view address) {
   world.barrier();
   expect_contains(world.describe(), address);
+  world.barrier();  // who leaves has no link any more
 }
 
 // One host has better links, which tell no address.
