@@ -97,10 +97,7 @@ TEST_F(HostilePeer, WhoStopsInTheMiddleOfATransferLosesItsLinkAndIsTold) {
   Request& request = receive();
   const auto begin = std::chrono::steady_clock::now();
   messenger_.tick(begin);
-  PacketHeader header{.kind = PacketKind::eager};
-  header.payload_bytes = 10'000;
-  header.message_bytes = 10'000;
-  messenger_.on_header(link_, header);
+  begin_transfer();
   ASSERT_EQ(request.state, RequestState::moving);
   messenger_.tick(begin + std::chrono::hours(2));
   EXPECT_TRUE(link_.closed);
