@@ -44,14 +44,12 @@ class BatchItem {
 
  private:
   [[nodiscard]] transport::SendSpec send_spec() const {
-    const SendOptions options{.tag = op_.tag, .timeout = op_.timeout};
-    transport::SendSpec spec = detail::checked_send_spec(*group_, op_.tensor, op_.peer, options);
+    transport::SendSpec spec = detail::checked_send_spec(*group_, op_.tensor, op_.peer, op_.tag, op_.timeout);
     spec.urgency = transport::Endpoint::Urgency::batch;
     return spec;
   }
   [[nodiscard]] transport::ReceiveSpec receive_spec() const {
-    const RecvOptions options{.tag = op_.tag, .timeout = op_.timeout};
-    return detail::checked_receive_spec(*group_, op_.tensor, op_.peer, options);
+    return detail::checked_receive_spec(*group_, op_.tensor, op_.peer, op_.tag, op_.timeout);
   }
 
   const P2POp& op_;

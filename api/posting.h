@@ -35,9 +35,11 @@ transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tenso
                                     const RecvOptions& options);
 // The same of what was checked by check_send() or check_receive().
 transport::SendSpec checked_send_spec(const GroupState& group, const Tensor& tensor, int destination,
-                                      const SendOptions& options);
+                                      std::int64_t tag,
+                                      const std::optional<std::chrono::nanoseconds>& timeout);
 transport::ReceiveSpec checked_receive_spec(const GroupState& group, const Tensor& tensor, int source,
-                                            const RecvOptions& options);
+                                            std::int64_t tag,
+                                            const std::optional<std::chrono::nanoseconds>& timeout);
 inline FailedOperation describe(const transport::SendSpec& spec) noexcept {
   return {"send", spec.context, static_cast<int>(spec.destination), spec.tag, spec.bytes};
 }

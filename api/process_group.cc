@@ -28,40 +28,39 @@ namespace detail {
 transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
                               const SendOptions& options) {
   check_send(group, tensor, destination, options.tag);
-  return checked_send_spec(group, tensor, destination, options);
+  transport::SendSpec spec = checked_send_spec(group, tensor, destination, options.tag, options.timeout);
+  spec.synchronous = options.synchronous;
+  return spec;
 }
 
 transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
                                     const RecvOptions& options) {
   check_receive(group, tensor, source, options.tag);
-  return checked_receive_spec(group, tensor, source, options);
+  return checked_receive_spec(group, tensor, source, options.tag, options.timeout);
 }
 
 transport::SendSpec checked_send_spec(const GroupState& group, const Tensor& tensor, int destination,
-                                      const SendOptions& options) {
-  transport::SendSpec spec;
-  spec.destination = static_cast<std::uint32_t>(group.process_of(destination));
-  spec.context = group.context;
-  spec.tag = options.tag;
-  spec.type_code = static_cast<std::uint8_t>(tensor.dtype());
-  spec.data = tensor.data();
-  spec.bytes = tensor.bytes();
-  spec.synchronous = options.synchronous;
-  spec.timeout = options.timeout.value_or(group.world->timeout);
-  spec.gives_up = detail::gives_up(options.timeout);
-  return spec;
+                                      std::int64_t tag,
+                                      const std::optional<std::chrono::nanoseconds>& timeout) {
+  return {.destination = static_cast<std::uint32_t>(group.process_of(destination)),
+          .context = group.context,
+          .tag = tag,
+          .type_code = static_cast<std::uint8_t>(tensor.dtype()),
+          .data = tensor.data(),
+          .bytes = tensor.bytes(),
+          .timeout = timeout.value_or(group.world->timeout),
+          .gives_up = detail::gives_up(timeout)};
 }
 
 transport::ReceiveSpec checked_receive_spec(const GroupState& group, const Tensor& tensor, int source,
-                                            const RecvOptions& options) {
-  transport::ReceiveSpec spec;
-  spec.pattern = pattern_of(group, source, options.tag);
-  spec.type_code = static_cast<std::uint8_t>(tensor.dtype());
-  spec.data = tensor.mutable_data();
-  spec.capacity_bytes = tensor.bytes();
-  spec.timeout = options.timeout.value_or(group.world->timeout);
-  spec.gives_up = detail::gives_up(options.timeout);
-  return spec;
+                                            std::int64_t tag,
+                                            const std::optional<std::chrono::nanoseconds>& timeout) {
+  return {.pattern = pattern_of(group, source, tag),
+          .type_code = static_cast<std::uint8_t>(tensor.dtype()),
+          .data = tensor.mutable_data(),
+          .capacity_bytes = tensor.bytes(),
+          .timeout = timeout.value_or(group.world->timeout),
+          .gives_up = detail::gives_up(timeout)};
 }
 
 base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,

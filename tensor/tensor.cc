@@ -113,9 +113,8 @@ Tensor Tensor::bytes(const void* data, std::size_t bytes) {
   return from_blob(data, bytes, DType::bytes);
 }
 
-std::byte* Tensor::mutable_data() const {
-  if (read_only_) throw UsageError("this tensor is read-only: it views const elements");
-  return data_;
+void Tensor::refuse_writing() {
+  throw UsageError("this tensor is read-only: it views const elements");
 }
 
 void Tensor::require_cpu(const char* operation) const {

@@ -36,11 +36,16 @@ enum class DType : std::uint8_t {
 };
 inline constexpr int dtype_count = 19;
 
+namespace detail {
+// Outside of the function, which would copy it onto the stack in each call.
+inline constexpr std::uint8_t dtype_bytes[dtype_count] = {1, 1, 1,  1, 2, 4, 8,  2, 2, 4,
+                                                          8, 8, 16, 1, 1, 8, 16, 8, 16};
+}  // namespace detail
+
 // Bytes of one element; 0 for a number that is no DType.
 [[nodiscard]] constexpr std::size_t size_of(DType dtype) noexcept {
-  constexpr std::uint8_t bytes[dtype_count] = {1, 1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 1, 1, 8, 16, 8, 16};
   const auto index = static_cast<std::size_t>(dtype);
-  return index < dtype_count ? bytes[index] : 0;
+  return index < dtype_count ? detail::dtype_bytes[index] : 0;
 }
 
 // "f32", "bool", "bytes"; "unknown" for a number that is no DType. The text is static.

@@ -87,7 +87,11 @@ class PARLEY_API Tensor {
   // The first element; on a device, an address there. May be null when there are no elements.
   [[nodiscard]] const std::byte* data() const noexcept { return data_; }
   // UsageError when read-only.
-  [[nodiscard]] std::byte* mutable_data() const;
+  [[nodiscard]] std::byte* mutable_data() const {
+    if (read_only_) [[unlikely]]
+      refuse_writing();
+    return data_;
+  }
   // The elements of a contiguous tensor on the CPU: T is the dtype's type, or std::byte for the raw bytes of
   // any. UsageError for another T, for a non-const T of a read-only tensor, and for memory not aligned for T.
   template <typename T>
@@ -126,6 +130,7 @@ class PARLEY_API Tensor {
   Tensor(const void* data, std::size_t count, DType dtype, bool read_only) noexcept;
   static Tensor view(const void* data, const Shape& shape, DType dtype, const Shape& strides, Device device,
                      bool read_only);
+  [[noreturn]] static void refuse_writing();
   void require_cpu(const char* operation) const;
   std::size_t require_dim(const char* operation, int dim) const;
   std::byte* elements(DType dtype, std::size_t alignment, bool writable) const;
