@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -69,33 +68,12 @@ collective::Team team_of(const GroupState& group) {
   return team;
 }
 
-// Of one request that lasts as long as the collective does.
-Work make_work(const std::shared_ptr<GroupState>& group, transport::Request& request,
-               const FailedOperation& description, std::shared_ptr<const void> owner, Engine::Visit& visit) {
-  Work work;
+// Makes an empty Work the handle of one request that lasts as long as the collective does.
+void begin_work(Work& work, const std::shared_ptr<GroupState>& group, transport::Request& request,
+                const FailedOperation& description, std::shared_ptr<const void> owner, Engine::Visit& visit) {
   WorkAccess::begin(work, new Operation(group->world.get(), &request, description, std::move(owner), true,
                                         group.get(), group));
   visit.keep(group->world);
-  return work;
-}
-
-// Nothing: too many are under way.
-std::optional<Work> try_collective(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
-  const FailedOperation description{call.name, group->all_contexts.collectives};
-  Work work;
-  Outcome outcome;
-  {
-    Engine::Visit visit(*group->world->engine);
-    Channel& channel = channel_of(*group);
-    if (channel.is_full()) return std::nullopt;
-    const Posted posted = channel.begin(visit.messenger(), std::move(call.call));
-    const bool goes_on = call.async_op && posted.request != nullptr;
-    visit.note_posted(goes_on);
-    if (goes_on) return make_work(group, *posted.request, description, std::move(call.owner), visit);
-    outcome = outcome_of(*group, posted, description, visit);
-  }
-  WorkAccess::set_status(work, status_or_throw(*group->world, outcome));
-  return work;
 }
 
 }  // namespace
@@ -109,9 +87,30 @@ Channel& channel_of(GroupState& group) {
 
 Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
   Engine& engine = *group->world->engine;
+  const FailedOperation description{call.name, group->all_contexts.collectives};
+  Work work;
+  bool has_begun = false;
+  const auto begin_and_wait = [&]() -> Outcome {
+    Engine::Visit visit(engine);
+    Channel& channel = channel_of(*group);
+    has_begun = !channel.is_full();
+    if (!has_begun) return {};
+    const Posted posted = call.async_op ? channel.begin(visit.messenger(), std::move(call.call))
+                                        : channel.begin(visit.messenger(), std::as_const(call.call));
+    const bool goes_on = call.async_op && posted.request != nullptr;
+    visit.note_posted(goes_on);
+    if (!goes_on) return outcome_of(*group, posted, description, visit);
+    begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
+    return {};
+  };
   for (;;) {
-    if (std::optional<Work> begun = try_collective(group, call)) return std::move(*begun);
-    // Not for a request: its owner may let it go while we wait.
+    const Outcome outcome = begin_and_wait();
+    if (has_begun) {
+      if (!WorkAccess::is_pending(work))
+        WorkAccess::set_status(work, status_or_throw(*group->world, outcome));
+      return work;
+    }
+    // Too many are under way. Not for a request: its owner may let it go while we wait.
     engine.wait_until([&](const transport::Messenger&) { return !group->channel->is_full(); }, no_timeout);
   }
 }

@@ -23,7 +23,16 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
   runs_.reserve(most_under_way);
 }
 
+transport::Posted Channel::begin(transport::Messenger& messenger, const Call& call) noexcept {
+  return begin_any(messenger, call);
+}
+
 transport::Posted Channel::begin(transport::Messenger& messenger, Call&& call) noexcept {
+  return begin_any(messenger, std::move(call));
+}
+
+template <typename AnyCall>
+transport::Posted Channel::begin_any(transport::Messenger& messenger, AnyCall&& call) noexcept {
   try {
     history_.look_for_strays(messenger);
     const std::shared_ptr<const Plan>& plan = plans_.find(call.question);
@@ -34,7 +43,7 @@ transport::Posted Channel::begin(transport::Messenger& messenger, Call&& call) n
     }
     // Behind those that began before it.
     std::rotate(run, run + 1, runs_.end());
-    return runs_.back()->start(messenger, std::move(call), plan);
+    return runs_.back()->start(messenger, std::forward<AnyCall>(call), plan);
   } catch (const std::bad_alloc&) {
     return {Code::exhausted};
   }

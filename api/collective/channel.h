@@ -23,7 +23,9 @@ class Channel {
   // is the channel's alone.
   Channel(transport::Engine& engine, std::uint32_t context, Team team, const schedule::Overrides& overrides);
 
-  // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full().
+  // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full(); a call that
+  // is not moved stays until its request has ended.
+  transport::Posted begin(transport::Messenger& messenger, const Call& call) noexcept;
   transport::Posted begin(transport::Messenger& messenger, Call&& call) noexcept;
 
   [[nodiscard]] bool is_full() const noexcept { return under_way() >= most_under_way; }
@@ -34,6 +36,8 @@ class Channel {
   static constexpr std::size_t most_under_way = 64;
 
  private:
+  template <typename AnyCall>
+  transport::Posted begin_any(transport::Messenger& messenger, AnyCall&& call) noexcept;
   [[nodiscard]] std::size_t under_way() const noexcept;
 
   const Team team_;

@@ -72,7 +72,7 @@ void Run::fail_with(const Failure& failure) noexcept {
   const std::uint32_t self = messenger_->options().self;
   if (failure.is_mismatch) {
     const std::string text =
-        concat("rank ", failure.peer->number, " has called ", describe_other(failure.note, call_.signature),
+        concat("rank ", failure.peer->number, " has called ", describe_other(failure.note, call_->signature),
                ", rank ", self, " ", title());
     return abort({Kind::mismatched, text}, self);
   }
@@ -119,7 +119,7 @@ transport::Agent::Awaited Run::awaited() const noexcept {
 
 // "all_reduce(sum) of 8 f32 (call 3 of the group)".
 std::string Run::title() const {
-  return concat(describe(call_.signature), " (call ", sequence_, " of the group)");
+  return concat(describe(call_->signature), " (call ", sequence_, " of the group)");
 }
 
 // "ranks 2, 5". Empty: none.

@@ -38,15 +38,22 @@ schedule::Request PlanCache::request_of(const Question& question) const {
 
 namespace {
 void fill_in_start(Plan& plan) {
-  for (const schedule::Step& step : plan.schedule.steps) {
+  const std::vector<schedule::Step>& steps = plan.schedule.steps;
+  plan.start.memory.resize(3 * steps.size());
+  std::uint32_t* const blockers = plan.start.memory.data();
+  std::uint32_t* const transfers = blockers + steps.size();
+  std::uint32_t* const local = transfers + steps.size();
+  for (std::uint32_t i = 0; i < steps.size(); ++i) {
+    const schedule::Step& step = steps[i];
     plan.most_operands = std::max<std::size_t>(plan.most_operands, step.operand_count);
-    if (step.blockers == 0) {
-      auto& first = schedule::is_transfer(step) ? plan.first_transfers : plan.first_local;
-      first.push_back(static_cast<std::uint32_t>(plan.blockers.size()));
-    }
-    plan.blockers.push_back(step.blockers);
+    blockers[i] = step.blockers;
+    if (step.blockers != 0) continue;
+    if (schedule::is_transfer(step))
+      transfers[plan.start.transfers++] = i;
+    else
+      local[plan.start.local++] = i;
   }
-  std::reverse(plan.first_transfers.begin(), plan.first_transfers.end());
+  std::reverse(transfers, transfers + plan.start.transfers);
 }
 }  // namespace
 

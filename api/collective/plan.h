@@ -35,12 +35,18 @@ struct Question {
 
 // One rank's schedule for a question, and why this one; with what a run begins with, ready to be copied.
 struct Plan {
+  // For each step how many events it waits for; then, each with room for all steps, the transfers that wait
+  // for nothing, the last one first (a stack), and the copies and reductions, the first one first.
+  struct Start {
+    std::vector<std::uint32_t> memory;
+    std::size_t transfers = 0;
+    std::size_t local = 0;
+  };
+
   schedule::Plan choice;
   schedule::Schedule schedule;
-  std::vector<std::uint32_t> blockers;         // by step
-  std::vector<std::uint32_t> first_transfers;  // steps that wait for nothing, last first: a stack
-  std::vector<std::uint32_t> first_local;      // the same of copies and reductions, first first
-  std::size_t most_operands = 0;               // of one step
+  Start start;
+  std::size_t most_operands = 0;  // of one step
 };
 
 // The plans of one group, made when they are first needed and kept: a bounded number, those used last.

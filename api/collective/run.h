@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "api/collective/agenda.h"
 #include "api/collective/end_reason.h"
 #include "api/collective/history.h"
 #include "api/collective/plan.h"
@@ -68,7 +69,9 @@ class Run final : public transport::Agent {
   Run& operator=(const Run&) = delete;
 
   // Begins; the request ends with the collective, perhaps at once. Fails with `exhausted`: then this call has
-  // no number in the group. REQUIRES: is_idle().
+  // no number in the group. REQUIRES: is_idle(); a call that is not moved stays until its request has ended.
+  transport::Posted start(transport::Messenger& messenger, const Call& call,
+                          const std::shared_ptr<const Plan>& plan) noexcept;
   transport::Posted start(transport::Messenger& messenger, Call&& call,
                           const std::shared_ptr<const Plan>& plan) noexcept;
 
@@ -111,9 +114,8 @@ class Run final : public transport::Agent {
   };
 
   // run.cc: the course
-  void prepare(Call&& call, const std::shared_ptr<const Plan>& plan);
+  void prepare(const Call& call, const std::shared_ptr<const Plan>& plan);
   void make_room(std::size_t steps);
-  void unblock(std::uint32_t index) noexcept;
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
   bool work_pieces() noexcept;
@@ -154,28 +156,28 @@ class Run final : public transport::Agent {
   bool has_told_ = false;  // that it lasts long
   transport::Messenger* messenger_ = nullptr;
   transport::Request* request_ = nullptr;
-  Call call_;
+  const Call* call_ = nullptr;  // of the caller, or:
+  Call kept_;                   // of an asynchronous one
+  const std::byte* input_ = nullptr;
+  std::byte* output_ = nullptr;
   std::shared_ptr<const Plan> plan_;  // kept from run to run: most of them take the same
   std::int64_t sequence_ = 0;         // the number of this call in the group
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;
   ScratchPool::Memory staged_input_;
   ScratchPool::Memory staged_output_;
-  ScratchPool::Memory scratch_;
+  ScratchPool::Memory scratch_;  // a small one is kept from run to run
 
-  std::vector<std::uint32_t> blockers_;  // by step
-  std::vector<Part> parts_;              // by step
-  std::vector<std::uint32_t> ended_;     // transfers, since the last advance()
-  std::vector<std::uint32_t> ready_;     // transfers that may begin, a stack
-  std::vector<std::uint32_t> local_;     // copies and reductions that may begin, oldest first
-  std::size_t local_done_ = 0;           // of these
-  std::uint64_t local_offset_ = 0;       // elements of the one that is under way
-  std::uint64_t finished_ = 0;           // elements of the output that were divided (avg)
-  std::vector<Block> sources_;           // until they are in the staged input
-  std::vector<Block> targets_;           // of the staged output
-  Cursor cursor_;                        // in the one or the other
+  Agenda agenda_;
+  std::vector<Part> parts_;           // by step
+  std::vector<std::uint32_t> ended_;  // transfers, since the last advance()
+  std::uint64_t local_offset_ = 0;    // elements of the copy or reduction that is under way
+  std::uint64_t finished_ = 0;        // elements of the output that were divided (avg)
+  bool is_staged_ = false;            // then:
+  std::vector<Block> sources_;        // until they are in the staged input
+  std::vector<Block> targets_;        // of the staged output
+  Cursor cursor_;                     // in the one or the other
   std::vector<const void*> operands_;
-  std::size_t steps_left_ = 0;
   std::size_t parts_under_way_ = 0;
 };
 

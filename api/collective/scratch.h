@@ -28,6 +28,7 @@ class ScratchPool {
    public:
     Memory() noexcept = default;
     [[nodiscard]] std::byte* data() const noexcept { return block_.get(); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return block_ == nullptr ? 0 : size_of(place_); }
 
    private:
     friend class ScratchPool;
@@ -39,9 +40,9 @@ class ScratchPool {
   Memory take(std::size_t bytes) {
     Memory memory;
     if (bytes == 0) return memory;
-    while ((least_bytes << memory.place_) < bytes) ++memory.place_;
+    while (size_of(memory.place_) < bytes) ++memory.place_;
     auto& kept = kept_.at(memory.place_);
-    const std::size_t size = least_bytes << memory.place_;
+    const std::size_t size = size_of(memory.place_);
     if (!kept.empty()) {
       memory.block_ = std::move(kept.back());
       kept.pop_back();
@@ -55,7 +56,7 @@ class ScratchPool {
   void give(Memory memory) noexcept {
     if (memory.data() == nullptr) return;
     auto& kept = kept_[memory.place_];
-    const std::size_t size = least_bytes << memory.place_;
+    const std::size_t size = memory.bytes();
     if (kept.size() == kept.capacity() || !make_room(counted(size))) return;
     kept.push_back(std::move(memory.block_));
     kept_bytes_ += counted(size);
@@ -65,7 +66,10 @@ class ScratchPool {
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
 
  private:
+  static constexpr std::size_t least_bytes = 256;
   static constexpr std::size_t large_bytes = 64U << 10;
+  // Of the blocks in one of the lists.
+  static constexpr std::size_t size_of(std::size_t place) noexcept { return least_bytes << place; }
   static constexpr std::size_t counted(std::size_t size) noexcept { return size < large_bytes ? 0 : size; }
 
   // Drops the largest blocks until so much more may be kept. False: it is more than all.
@@ -74,13 +78,12 @@ class ScratchPool {
     for (std::size_t place = kept_.size(); place-- > 0 && kept_bytes_ + bytes > most_kept_bytes;) {
       while (!kept_[place].empty() && kept_bytes_ + bytes > most_kept_bytes) {
         kept_[place].pop_back();
-        kept_bytes_ -= counted(least_bytes << place);
+        kept_bytes_ -= counted(size_of(place));
       }
     }
     return true;
   }
 
-  static constexpr std::size_t least_bytes = 256;
   static constexpr std::size_t most_kept_bytes = 256U << 20;
   static constexpr std::size_t most_kept = 4;  // of each size
 

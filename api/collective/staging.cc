@@ -1,6 +1,7 @@
 // What a run does before its first step and after its last: a schedule works on one piece of memory for the
 // input and one for the output, and callers may have them in several.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "api/collective/run.h"
@@ -13,11 +14,12 @@ constexpr std::uint64_t piece_bytes = 256 << 10;
 }  // namespace
 
 std::uint64_t Run::piece_count() const noexcept {
-  return std::max<std::uint64_t>(1, piece_bytes / call_.question.element_bytes);
+  return piece_bytes >> std::countr_zero(call_->question.element_bytes);  // a power of 2
 }
 
 void Run::prepare_staging() {
-  const Call& call = call_;
+  is_staged_ = true;
+  const Call& call = *call_;
   const std::uint64_t element_bytes = call.question.element_bytes;
   for (const Tensor& tensor : call.inputs)
     sources_.push_back({const_cast<std::byte*>(tensor.data()), tensor.numel()});  // read only
@@ -26,19 +28,18 @@ void Run::prepare_staging() {
     sources_.push_back({const_cast<std::byte*>(call.input), call.input_count});
   if (!sources_.empty()) {
     staged_input_ = scratch_pool_.take(call.input_count * element_bytes);
-    call_.input = staged_input_.data();
+    input_ = staged_input_.data();
   }
   if (!targets_.empty()) {
     staged_output_ = scratch_pool_.take(call.output_count * element_bytes);
-    call_.output = staged_output_.data();
+    output_ = staged_output_.data();
   }
-  call_.inputs = call_.outputs = {};
 }
 
 // Visits what one turn is long enough for. False: there is more.
 template <typename Visit>
 bool Run::visit_piece(const std::vector<Block>& blocks, const Visit& visit) noexcept {
-  const std::uint64_t element_bytes = call_.question.element_bytes;
+  const std::uint64_t element_bytes = call_->question.element_bytes;
   for (std::uint64_t left = piece_count(); cursor_.block < blocks.size();) {
     if (left == 0) return false;
     const Block& block = blocks[cursor_.block];
@@ -58,7 +59,7 @@ bool Run::visit_piece(const std::vector<Block>& blocks, const Visit& visit) noex
 
 // Brings the input together, and prepares it (premul_sum). False: there is more of it.
 bool Run::open_pieces() noexcept {
-  const tensor::Reduction* const reduction = call_.reduction.get();
+  const tensor::Reduction* const reduction = call_->reduction.get();
   const bool prepares = reduction != nullptr && reduction->prepares();
   const bool is_done =
       visit_piece(sources_, [&](const std::byte* from, std::uint64_t place, std::uint64_t count) {
@@ -66,7 +67,7 @@ bool Run::open_pieces() noexcept {
         if (prepares)
           reduction->prepare(to, from, count);
         else
-          std::memcpy(to, from, count * call_.question.element_bytes);
+          std::memcpy(to, from, count * call_->question.element_bytes);
       });
   if (is_done) sources_.clear();
   return is_done;
@@ -76,19 +77,19 @@ bool Run::open_pieces() noexcept {
 bool Run::close_pieces() noexcept {
   return finish_pieces() &&
          visit_piece(targets_, [&](std::byte* to, std::uint64_t place, std::uint64_t count) {
-           std::memcpy(to, staged_output_.data() + place, count * call_.question.element_bytes);
+           std::memcpy(to, staged_output_.data() + place, count * call_->question.element_bytes);
          });
 }
 
 // What is to be done with the result once all ranks are in it (avg). False: there is more of it.
 bool Run::finish_pieces() noexcept {
-  if (call_.reduction == nullptr || !call_.reduction->finishes()) return true;
-  const std::uint64_t count = std::min(call_.output_count - finished_, piece_count());
+  if (call_->reduction == nullptr || !call_->reduction->finishes()) return true;
+  const std::uint64_t count = std::min(call_->output_count - finished_, piece_count());
   if (count != 0)
-    call_.reduction->finish(call_.output + finished_ * call_.question.element_bytes, count,
-                            static_cast<std::int64_t>(lane_.team.processes.size()));
+    call_->reduction->finish(output_ + finished_ * call_->question.element_bytes, count,
+                             static_cast<std::int64_t>(lane_.team.processes.size()));
   finished_ += count;
-  return finished_ == call_.output_count;
+  return finished_ == call_->output_count;
 }
 
 }  // namespace parley::collective

@@ -20,7 +20,7 @@ constexpr auto no_deadline = std::chrono::nanoseconds::max();
 void Run::begin(std::uint32_t index) noexcept {
   const Step& step = plan_->schedule.steps[index];
   const Posted posted = step.kind == StepKind::send ? send(step) : receive(step);
-  if (step.next_in_lane != schedule::no_step) unblock(step.next_in_lane);
+  if (step.next_in_lane != schedule::no_step) agenda_.unblock(step.next_in_lane);
   if (posted.request == nullptr) {
     if (posted.status.ok()) return end(index);
     const transport::Peer& peer = messenger_->peer(lane_.team.processes[step.peer]);
@@ -46,7 +46,7 @@ Posted Run::send(const Step& step) noexcept {
   spec.context = lane_.context;
   spec.tag = transport::tag_with_note(sequence_, note_);
   spec.data = at(step.from);
-  spec.bytes = step.from.count * call_.question.element_bytes;
+  spec.bytes = step.from.count * call_->question.element_bytes;
   spec.timeout = no_deadline;
   spec.urgency = transport::Endpoint::Urgency::batch;
   return messenger_->send(spec);
@@ -56,7 +56,7 @@ Posted Run::receive(const Step& step) noexcept {
   transport::ReceiveSpec spec;
   spec.pattern = {lane_.context, lane_.team.processes[step.peer], sequence_};
   spec.data = at(step.to);
-  spec.capacity_bytes = step.to.count * call_.question.element_bytes;
+  spec.capacity_bytes = step.to.count * call_->question.element_bytes;
   spec.timeout = no_deadline;
   return messenger_->receive(spec);
 }

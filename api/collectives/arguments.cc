@@ -15,15 +15,14 @@ namespace parley::detail {
 
 using base::concat;
 
-namespace {
-
-// For as long as an asynchronous call is under way; a blocking one has its caller for that.
 void keep(CollectiveCall& call, std::shared_ptr<const void> owner) {
   using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
   if (!call.async_op || owner == nullptr || owner == call.owner) return;
   call.owner = call.owner == nullptr ? std::move(owner)
                                      : std::make_shared<const Both>(std::move(call.owner), std::move(owner));
 }
+
+namespace {
 
 void keep_all(CollectiveCall& call, TensorList list) {
   if (!call.async_op) return;
@@ -103,25 +102,6 @@ bool is_in_place(const CollectiveCall& call, const GroupState& group) {
 
 }  // namespace
 
-void set_elements(CollectiveCall& call, const Tensor& tensor) {
-  call.call.signature.dtype = tensor.dtype();
-  call.call.question.element_bytes = static_cast<std::uint32_t>(size_of(tensor.dtype()));
-}
-
-void set_input(CollectiveCall& call, const Tensor& tensor) {
-  check_tensor(tensor, call.name, false);
-  call.call.input = tensor.data();
-  call.call.input_count = tensor.numel();
-  if (call.async_op) keep(call, tensor.owner());
-}
-
-void set_output(CollectiveCall& call, const Tensor& tensor) {
-  check_tensor(tensor, call.name, true);
-  call.call.output = tensor.mutable_data();
-  call.call.output_count = tensor.numel();
-  if (call.async_op) keep(call, tensor.owner());
-}
-
 void set_inputs(CollectiveCall& call, const GroupState& group, TensorList list) {
   call.call.input_count = check_list(call, group, list, false);
   if (are_neighbours(list))
@@ -147,10 +127,6 @@ void set_root(CollectiveCall& call, const GroupState& group, int root) {
   call.call.question.root = static_cast<std::uint32_t>(root);
 }
 
-void set_count(CollectiveCall& call, std::uint64_t count) {
-  call.call.signature.count = call.call.question.count = count;
-}
-
 void set_counts(CollectiveCall& call, std::vector<std::uint64_t> counts, std::optional<std::uint64_t> total) {
   call.counts = std::move(counts);
   call.call.question.counts = call.counts;
@@ -166,19 +142,20 @@ void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dty
   call.call.signature.reduction = options.op.kind();
   call.call.question.commutative = options.op.is_commutative();
   call.call.question.rank_order = options.determinism == Determinism::rank_order;
-  call.call.reduction = reduction_of(options.op, dtype, call.name);
+  if (const tensor::Reduction* const plain = plain_reduction(options.op, dtype)) [[likely]]
+    call.call.reduction = {std::shared_ptr<const void>(), plain};
+  else
+    call.call.reduction = make_reduction(options.op, dtype, call.name);
 }
 
-void check_same_dtype(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
-  if (out.dtype() != in.dtype()) [[unlikely]]
-    throw UsageError(concat(call.name, ": out is of ", name(out.dtype()), ", in of ", name(in.dtype()),
-                            ": they must agree"));
+void refuse_dtypes(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
+  throw UsageError(concat(call.name, ": out is of ", name(out.dtype()), ", in of ", name(in.dtype()),
+                          ": they must agree"));
 }
 
-void check_same_count(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
-  if (out.numel() != in.numel()) [[unlikely]]
-    throw UsageError(
-        concat(call.name, ": out has ", out.numel(), " elements, in ", in.numel(), ": they must be as many"));
+void refuse_counts(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
+  throw UsageError(
+      concat(call.name, ": out has ", out.numel(), " elements, in ", in.numel(), ": they must be as many"));
 }
 
 void check_whole(const CollectiveCall& call, const GroupState& group, const Tensor& whole,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "api/checks.h"
 #include "api/collective_call.h"
 #include "api/group_state.h"
 
@@ -27,17 +28,35 @@ CollectiveCall begin_call(const GroupState& group, const char* name, schedule::O
   return call;
 }
 
+// What an asynchronous call needs as long as it is under way; a blocking one has its caller for that.
+void keep(CollectiveCall& call, std::shared_ptr<const void> owner);
+
 // The tensor that this rank gives or gets, of which the call has its element type.
-void set_elements(CollectiveCall& call, const Tensor& tensor);
-void set_input(CollectiveCall& call, const Tensor& tensor);
-void set_output(CollectiveCall& call, const Tensor& tensor);
+inline void set_elements(CollectiveCall& call, const Tensor& tensor) {
+  call.call.signature.dtype = tensor.dtype();
+  call.call.question.element_bytes = static_cast<std::uint32_t>(size_of(tensor.dtype()));
+}
+inline void set_input(CollectiveCall& call, const Tensor& tensor) {
+  check_tensor(tensor, call.name, false);
+  call.call.input = tensor.data();
+  call.call.input_count = tensor.numel();
+  if (call.async_op) keep(call, tensor.owner());
+}
+inline void set_output(CollectiveCall& call, const Tensor& tensor) {
+  check_tensor(tensor, call.name, true);
+  call.call.output = tensor.mutable_data();
+  call.call.output_count = tensor.numel();
+  if (call.async_op) keep(call, tensor.owner());
+}
 // One for each rank, which may lie anywhere.
 void set_inputs(CollectiveCall& call, const GroupState& group, TensorList list);
 void set_outputs(CollectiveCall& call, const GroupState& group, TensorList list);
 
 void set_root(CollectiveCall& call, const GroupState& group, int root);
 // As in schedule::Shape, the same on all ranks.
-void set_count(CollectiveCall& call, std::uint64_t count);
+inline void set_count(CollectiveCall& call, std::uint64_t count) {
+  call.call.signature.count = call.call.question.count = count;
+}
 // Uneven ones: what goes to each rank or comes from it. What is the same on all ranks is compared (`total`).
 void set_counts(CollectiveCall& call, std::vector<std::uint64_t> counts,
                 std::optional<std::uint64_t> total = std::nullopt);
@@ -46,8 +65,16 @@ void set_receive_counts(CollectiveCall& call, std::vector<std::uint64_t> counts)
 void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dtype);
 
 // Two buffers of one call that have to agree.
-void check_same_dtype(const CollectiveCall& call, const Tensor& out, const Tensor& in);
-void check_same_count(const CollectiveCall& call, const Tensor& out, const Tensor& in);
+[[noreturn]] void refuse_dtypes(const CollectiveCall& call, const Tensor& out, const Tensor& in);
+inline void check_same_dtype(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
+  if (out.dtype() != in.dtype()) [[unlikely]]
+    refuse_dtypes(call, out, in);
+}
+[[noreturn]] void refuse_counts(const CollectiveCall& call, const Tensor& out, const Tensor& in);
+inline void check_same_count(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
+  if (out.numel() != in.numel()) [[unlikely]]
+    refuse_counts(call, out, in);
+}
 // `whole` holds one `block` of each rank: one after another in its first dimension, or in a dimension before.
 // `whole_name`: "out", for the error.
 void check_whole(const CollectiveCall& call, const GroupState& group, const Tensor& whole,

@@ -11,7 +11,7 @@ namespace parley::detail {
 
 namespace {
 
-using Row = std::array<std::shared_ptr<const tensor::Reduction>, dtype_count>;
+using Row = std::array<std::unique_ptr<const tensor::Reduction>, dtype_count>;
 using Table = std::array<Row, ReduceOp::kind_count>;
 
 constexpr bool is_plain(ReduceOp::Kind kind) {
@@ -25,22 +25,21 @@ Table make_table() {
       const auto own_kind = static_cast<ReduceOp::Kind>(kind);
       const auto own_dtype = static_cast<DType>(dtype);
       if (is_plain(own_kind) && reason_against(own_kind, own_dtype).empty())
-        table[kind][dtype] = std::make_shared<const tensor::Reduction>(own_kind, own_dtype);
+        table[kind][dtype] = std::make_unique<const tensor::Reduction>(own_kind, own_dtype);
     }
   return table;
 }
 
 }  // namespace
 
-std::shared_ptr<const tensor::Reduction> reduction_of(const ReduceOp& op, DType dtype,
-                                                      const char* operation) {
-  if (is_plain(op.kind())) {
-    // Never destroyed, so that nobody has to count who uses it.
-    static const Table& table = *new Table(make_table());
-    const auto& known = table[static_cast<std::size_t>(op.kind())][static_cast<std::size_t>(dtype)];
-    if (known != nullptr) [[likely]]
-      return {std::shared_ptr<const void>(), known.get()};
-  }
+const tensor::Reduction* plain_reduction(const ReduceOp& op, DType dtype) {
+  static const Table& table = *new Table(make_table());  // never destroyed
+  if (!is_plain(op.kind())) return nullptr;
+  return table[static_cast<std::size_t>(op.kind())][static_cast<std::size_t>(dtype)].get();
+}
+
+std::shared_ptr<const tensor::Reduction> make_reduction(const ReduceOp& op, DType dtype,
+                                                        const char* operation) {
   if (const auto reason = reason_against(op.kind(), dtype); !reason.empty())
     throw UsageError(base::concat(operation, ": ", name(op), " of ", name(dtype), ": ", reason));
   return std::make_shared<const tensor::Reduction>(op, dtype);

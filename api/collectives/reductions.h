@@ -9,8 +9,11 @@
 
 namespace parley::detail {
 
-// The reduction of a call. Those without a factor or function of their own are made once in a process: no
-// allocation. Throws UsageError, of `operation`, where operator and type do not go together.
-std::shared_ptr<const tensor::Reduction> reduction_of(const ReduceOp& op, DType dtype, const char* operation);
+// A reduction without a factor or function of its own, made once in a process; null: it is none, or operator
+// and type do not go together. No allocation; nobody has to count who uses it.
+const tensor::Reduction* plain_reduction(const ReduceOp& op, DType dtype);
+// Any other one. Throws UsageError, of `operation`, where operator and type do not go together.
+std::shared_ptr<const tensor::Reduction> make_reduction(const ReduceOp& op, DType dtype,
+                                                        const char* operation);
 
 }  // namespace parley::detail
