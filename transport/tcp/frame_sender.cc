@@ -61,6 +61,7 @@ Status FrameSender::write_out() noexcept {
 // have left, as an encrypted connection wants it.
 Status FrameSender::write_once() noexcept {
   ssize_t sent = 0;
+  if (large_.payload_left != 0 && left_in_pass_ == 0) return Code::again;
   if (large_left() == 0) {
     sent = connection_.send(staging_.get() + head_, staged());
   } else {
@@ -70,7 +71,8 @@ Status FrameSender::write_once() noexcept {
     if (large_.header_sent != sizeof(PacketHeader))
       parts[count++] = {large_.header.data() + large_.header_sent, sizeof(PacketHeader) - large_.header_sent};
     if (large_.payload_left != 0)
-      parts[count++] = {const_cast<std::byte*>(large_.payload), large_.payload_left};  // sendmsg only reads
+      parts[count++] = {const_cast<std::byte*>(large_.payload),  // sendmsg only reads
+                        std::min(large_.payload_left, left_in_pass_)};
     sent = connection_.send(std::span(parts).first(count));
   }
   if (sent >= 0) {
@@ -92,6 +94,7 @@ void FrameSender::consume(std::size_t bytes) noexcept {
   bytes -= from_header;
   large_.payload += bytes;
   large_.payload_left -= bytes;
+  left_in_pass_ -= bytes;
 }
 
 Completion* FrameSender::take_finished() noexcept {

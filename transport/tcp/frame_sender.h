@@ -21,6 +21,9 @@ class FrameSender {
   static constexpr std::size_t staging_bytes = 64 * 1024;
   static constexpr std::size_t copy_limit_bytes = 8 * 1024;  // larger payloads leave from the caller's memory
   static constexpr std::size_t flush_bytes = 32 * 1024;  // staged packets that leave without being asked to
+  // Of large packets, until begin_pass(): else two that send to each other would first fill the kernel's
+  // buffers, and the caches with them.
+  static constexpr std::size_t pass_bytes = 1024 * 1024;
 
   explicit FrameSender(socket::Connection& connection);
 
@@ -28,7 +31,12 @@ class FrameSender {
   base::Status post(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                     bool at_once) noexcept;
 
-  // Writes as much as the socket takes. `in_progress`: something is left.
+  // The owner has looked at what has come: as much may leave again.
+  void begin_pass() noexcept { left_in_pass_ = pass_bytes; }
+  // Whether something of a large packet has left since.
+  [[nodiscard]] bool has_used_pass() const noexcept { return left_in_pass_ != pass_bytes; }
+
+  // Writes as much as the socket takes, and the pass. `in_progress`: something is left.
   base::Status write_out() noexcept;
 
   // The completion of the large packet, once all of it has left (or the link is given up); else nullptr.
@@ -58,6 +66,7 @@ class FrameSender {
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
   Large large_;
+  std::size_t left_in_pass_ = pass_bytes;
 };
 
 }  // namespace parley::transport

@@ -85,11 +85,12 @@ Status TcpLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
 std::size_t TcpLink::write_unsent() noexcept {
   if (ended()) return 0;
   if (broken()) return read_the_rest();
+  sender_.begin_pass();
   if (const Status status = sender_.write_out(); status.failed()) {
     note_broken(status);
     return 1;
   }
-  std::size_t events = 0;
+  std::size_t events = sender_.has_used_pass() ? 1 : 0;
   if (Completion* done = sender_.take_finished(); done != nullptr) {
     ++events;
     done->fn(*done, {});
@@ -106,6 +107,7 @@ std::size_t TcpLink::write_unsent() noexcept {
 
 std::size_t TcpLink::receive() noexcept {
   if (ended() || broken()) return 0;
+  sender_.begin_pass();
   std::size_t events = 0;
   if (const Status status = receiver_.receive(*this, sink_, events); status.failed() && !ended()) {
     ended_ = status;

@@ -157,6 +157,7 @@ TEST(Frames, RandomPacketsThroughATinySocketBuffer) {
         if (status.code() == Code::in_progress) ++taken;
       }
       if (random() % 3 == 0 || next == sizes.size()) {
+        sender.begin_pass();
         ASSERT_FALSE(sender.write_out().failed());
       }
       if (sender.take_finished() != nullptr) ++finished;
@@ -227,6 +228,40 @@ TEST(FrameSender, SmallPacketsGatherUntilTheyAreFlushed) {
   EXPECT_LT(recv(pair.b.descriptor(), in.data(), in.size(), MSG_DONTWAIT), 0) << "nothing has left yet";
   EXPECT_TRUE(sender.write_out().ok());
   EXPECT_EQ(recv(pair.b.descriptor(), in.data(), in.size(), MSG_DONTWAIT), 50 * 40) << "all in one write";
+}
+
+// Bytes that have come until nothing more does.
+std::size_t bytes_at(const socket::Connection& connection) {
+  std::array<std::byte, 65536> in;
+  std::size_t total = 0;
+  for (ssize_t got = 0; (got = recv(connection.descriptor(), in.data(), in.size(), MSG_DONTWAIT)) > 0;)
+    total += static_cast<std::size_t>(got);
+  return total;
+}
+
+TEST(FrameSender, LargePacketsLeaveInPasses) {
+  constexpr std::size_t header = sizeof(PacketHeader), first = FrameSender::pass_bytes - 1000,
+                        second = 20'000;
+  Pair pair;
+  FrameSender sender(pair.a);
+  const Bytes payload(FrameSender::pass_bytes);
+  base::Status status = sender.post(header_of(0, first), {payload.data(), first}, nullptr, true);
+  std::size_t come = bytes_at(pair.b);
+  for (; status.code() == Code::in_progress; come += bytes_at(pair.b)) status = sender.write_out();
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(come, header + first);
+
+  Completion done;
+  status = sender.post(header_of(1, second), {payload.data(), second}, &done, true);
+  EXPECT_EQ(status.code(), Code::in_progress);
+  EXPECT_EQ(sender.write_out().code(), Code::in_progress);
+  EXPECT_EQ(bytes_at(pair.b), header + 1000) << "what was left of the pass";
+  EXPECT_TRUE(sender.has_used_pass());
+  sender.begin_pass();
+  EXPECT_FALSE(sender.has_used_pass());
+  EXPECT_TRUE(sender.write_out().ok());
+  EXPECT_EQ(sender.take_finished(), &done);
+  EXPECT_EQ(bytes_at(pair.b), second - 1000);
 }
 
 }  // namespace
