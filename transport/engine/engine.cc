@@ -69,7 +69,7 @@ void Engine::wake_sleepers() noexcept {
 
 // For those whose wake-up no request tells: waiters for a condition, and a user's event loop.
 void Engine::announce_events() noexcept {
-  for (Waiter* waiter : waiters_)
+  for (Waiter* waiter = waiters_.front(); waiter != nullptr; waiter = waiters_.next(*waiter))
     if (waiter->for_any_event) waiter->parker.unpark();
   event_loop_bell_.ring();
 }

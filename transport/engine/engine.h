@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,7 +50,7 @@ struct DeferredTag;
 struct AgentTag;
 
 // Who goes on with something of its own, under the lock, after what it has waited for: see Engine::wake().
-// Who runs a composite request is its `user`, as an Agent*.
+// Who runs a composite request is its `agent`, as an Agent*.
 struct Agent : base::ListHook<AgentTag> {
   // What a composite waits for, for those who look for deadlocks.
   struct Awaited {
@@ -178,7 +177,8 @@ class Engine {
   [[nodiscard]] bool in_forked_child() const noexcept { return fork_guard_.in_child(); }
 
  private:
-  struct Waiter {  // a thread that is parked because another one polls
+  struct WaiterTag;
+  struct Waiter : base::ListHook<WaiterTag> {  // a thread that is parked because another one polls
     base::Parker parker;
     bool for_any_event = false;  // waits for a condition that no request tells the end of
   };
@@ -322,8 +322,8 @@ class Engine {
   bool loop_relies_on_sleeper_ =
       false;  // the loop has armed nothing itself, or a sleeper has taken that over
   EventLoopBell event_loop_bell_;
-  std::list<Waiter*> waiters_;           // oldest first
-  std::atomic<std::uint64_t> polls_{0};  // passes made by callers; written under the lock
+  base::IntrusiveList<Waiter, WaiterTag> waiters_;  // oldest first
+  std::atomic<std::uint64_t> polls_{0};             // passes made by callers; written under the lock
   base::Clock::time_point next_reactor_poll_{};
   std::uint64_t seen_reactor_work_ = 0;
   base::Clock::time_point reactor_busy_until_{};  // it has done something a moment ago

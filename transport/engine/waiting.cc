@@ -171,7 +171,7 @@ void Engine::sleep(Clock::time_point until) {
 bool Engine::park(Watch& watch) {
   Waiter waiter;
   waiter.for_any_event = watch.requests.empty();
-  waiters_.push_back(&waiter);
+  waiters_.push_back(waiter);
   for (Request* request : watch.requests) request->waiter = &waiter.parker;
   const auto now = Clock::now();
   if (watch.started.time_since_epoch().count() == 0) watch.started = now;
@@ -181,7 +181,7 @@ bool Engine::park(Watch& watch) {
   lock_.unlock();
   waiter.parker.park(deadline);
   lock_.lock();
-  waiters_.remove(&waiter);
+  waiters_.remove(waiter);
   for (Request* request : watch.requests) request->waiter = nullptr;
   watch.now = Clock::now();
   return !timed_out(watch);
