@@ -96,9 +96,10 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
     has_begun = !channel.is_full();
     if (!has_begun) return {};
     const Posted posted = call.async_op ? channel.begin(visit.messenger(), std::move(call.call))
-                                        : channel.begin(visit.messenger(), std::as_const(call.call));
+                                        : channel.begin_borrowed(visit.messenger(), call.call);
     const bool goes_on = call.async_op && posted.request != nullptr;
     visit.note_posted(goes_on);
+    // A wait without a deadline does not throw: a borrowed call is here until it has ended.
     if (!goes_on) return outcome_of(*group, posted, description, visit);
     begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
     return {};

@@ -23,27 +23,33 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
   runs_.reserve(most_under_way);
 }
 
-transport::Posted Channel::begin(transport::Messenger& messenger, const Call& call) noexcept {
-  return begin_any(messenger, call);
-}
-
 transport::Posted Channel::begin(transport::Messenger& messenger, Call&& call) noexcept {
-  return begin_any(messenger, std::move(call));
+  const auto start = [&](Run& run, const std::shared_ptr<const Plan>& plan) {
+    return run.start(messenger, std::move(call), plan);
+  };
+  return begin_by(start, messenger, call.question);
 }
 
-template <typename AnyCall>
-transport::Posted Channel::begin_any(transport::Messenger& messenger, AnyCall&& call) noexcept {
+transport::Posted Channel::begin_borrowed(transport::Messenger& messenger, const Call& call) noexcept {
+  const auto start = [&](Run& run, const std::shared_ptr<const Plan>& plan) {
+    return run.start_borrowed(messenger, call, plan);
+  };
+  return begin_by(start, messenger, call.question);
+}
+
+template <typename Start>
+transport::Posted Channel::begin_by(const Start& start, transport::Messenger& messenger,
+                                    const Question& question) noexcept {
   try {
     history_.look_for_strays(messenger);
-    const std::shared_ptr<const Plan>& plan = plans_.find(call.question);
+    const std::shared_ptr<const Plan>& plan = plans_.find(question);
+    // The first one, which is the one used last: it has the plan, if calls repeat themselves.
     auto run = std::find_if(runs_.begin(), runs_.end(), is_idle);
     if (run == runs_.end()) {
       runs_.push_back(std::make_unique<Run>(lane_, scratch_));
       run = runs_.end() - 1;
     }
-    // Behind those that began before it.
-    std::rotate(run, run + 1, runs_.end());
-    return runs_.back()->start(messenger, std::forward<AnyCall>(call), plan);
+    return start(**run, plan);
   } catch (const std::bad_alloc&) {
     return {Code::exhausted};
   }

@@ -23,10 +23,10 @@ class Channel {
   // is the channel's alone.
   Channel(transport::Engine& engine, std::uint32_t context, Team team, const schedule::Overrides& overrides);
 
-  // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full(); a call that
-  // is not moved stays until its request has ended.
-  transport::Posted begin(transport::Messenger& messenger, const Call& call) noexcept;
+  // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full().
   transport::Posted begin(transport::Messenger& messenger, Call&& call) noexcept;
+  // The same of a call that stays where it is until the request has ended.
+  transport::Posted begin_borrowed(transport::Messenger& messenger, const Call& call) noexcept;
 
   [[nodiscard]] bool is_full() const noexcept { return under_way() >= most_under_way; }
   [[nodiscard]] const Team& team() const noexcept { return team_; }
@@ -36,8 +36,9 @@ class Channel {
   static constexpr std::size_t most_under_way = 64;
 
  private:
-  template <typename AnyCall>
-  transport::Posted begin_any(transport::Messenger& messenger, AnyCall&& call) noexcept;
+  template <typename Start>
+  transport::Posted begin_by(const Start& start, transport::Messenger& messenger,
+                             const Question& question) noexcept;
   [[nodiscard]] std::size_t under_way() const noexcept;
 
   const Team team_;
@@ -45,7 +46,7 @@ class Channel {
   const Lane lane_;
   PlanCache plans_;
   ScratchPool scratch_;
-  std::vector<std::unique_ptr<Run>> runs_;  // in the order of their last calls
+  std::vector<std::unique_ptr<Run>> runs_;  // as many as were ever under way at once
 };
 
 }  // namespace parley::collective

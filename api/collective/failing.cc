@@ -29,7 +29,7 @@ bool is_of(const Team& team, std::uint32_t process) noexcept {
 }  // namespace
 
 void Run::on_interrupt(transport::Request& request) noexcept {
-  Run& run = static_cast<Run&>(*static_cast<Agent*>(request.user));
+  Run& run = static_cast<Run&>(*static_cast<Agent*>(request.agent));
   run.is_interrupted_ = true;
   run.lane_.engine.wake(run);
 }

@@ -27,7 +27,7 @@ struct Question {
   std::uint64_t count = 0;
   std::span<const std::uint64_t> counts = {};  // as in schedule::Shape
   std::span<const std::uint64_t> receive_counts = {};
-  std::uint32_t element_bytes = 1;
+  std::uint32_t element_bytes = 1;  // a power of 2
   bool in_place = false;
   bool commutative = true;
   bool rank_order = false;  // Determinism::rank_order

@@ -24,11 +24,11 @@ Run::~Run() {
 Posted Run::start(transport::Messenger& messenger, Call&& call,
                   const std::shared_ptr<const Plan>& plan) noexcept {
   kept_ = std::move(call);
-  return start(messenger, std::as_const(kept_), plan);
+  return start_borrowed(messenger, kept_, plan);
 }
 
-Posted Run::start(transport::Messenger& messenger, const Call& call,
-                  const std::shared_ptr<const Plan>& plan) noexcept {
+Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
+                           const std::shared_ptr<const Plan>& plan) noexcept {
   messenger_ = &messenger;
   try {
     prepare(call, plan);
@@ -37,7 +37,7 @@ Posted Run::start(transport::Messenger& messenger, const Call& call,
     return {Code::exhausted};
   }
   auto* const agent = static_cast<Agent*>(this);
-  transport::CompositeSpec spec{.context = lane_.context, .user = agent, .on_interrupt = on_interrupt};
+  transport::CompositeSpec spec{.context = lane_.context, .agent = agent, .on_interrupt = on_interrupt};
   spec.timeout = call_->timeout;
   spec.gives_up = call_->gives_up;
   request_ = messenger.begin_composite(spec);
@@ -167,6 +167,7 @@ void Run::drop_memory() noexcept {
 void Run::leave(Status status) noexcept {
   drop_memory();
   lane_.history.end(sequence_);
+  call_ = nullptr;
   is_interrupted_ = false;
   state_ = State::idle;
   using Agents = base::IntrusiveList<Agent, transport::AgentTag>;

@@ -69,11 +69,12 @@ class Run final : public transport::Agent {
   Run& operator=(const Run&) = delete;
 
   // Begins; the request ends with the collective, perhaps at once. Fails with `exhausted`: then this call has
-  // no number in the group. REQUIRES: is_idle(); a call that is not moved stays until its request has ended.
-  transport::Posted start(transport::Messenger& messenger, const Call& call,
-                          const std::shared_ptr<const Plan>& plan) noexcept;
+  // no number in the group. REQUIRES: is_idle().
   transport::Posted start(transport::Messenger& messenger, Call&& call,
                           const std::shared_ptr<const Plan>& plan) noexcept;
+  // The same of a call that stays where it is until the request has ended.
+  transport::Posted start_borrowed(transport::Messenger& messenger, const Call& call,
+                                   const std::shared_ptr<const Plan>& plan) noexcept;
 
   [[nodiscard]] bool is_idle() const noexcept { return state_ == State::idle; }
   // REQUIRES: !is_idle().
@@ -156,8 +157,8 @@ class Run final : public transport::Agent {
   bool has_told_ = false;  // that it lasts long
   transport::Messenger* messenger_ = nullptr;
   transport::Request* request_ = nullptr;
-  const Call* call_ = nullptr;  // of the caller, or:
-  Call kept_;                   // of an asynchronous one
+  const Call* call_ = nullptr;  // while it is under way: borrowed, or:
+  Call kept_;
   const std::byte* input_ = nullptr;
   std::byte* output_ = nullptr;
   std::shared_ptr<const Plan> plan_;  // kept from run to run: most of them take the same

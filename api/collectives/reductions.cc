@@ -33,8 +33,8 @@ Table make_table() {
 }  // namespace
 
 const tensor::Reduction* plain_reduction(const ReduceOp& op, DType dtype) {
-  static const Table& table = *new Table(make_table());  // never destroyed
   if (!is_plain(op.kind())) return nullptr;
+  static const Table& table = *new Table(make_table());  // never destroyed
   return table[static_cast<std::size_t>(op.kind())][static_cast<std::size_t>(dtype)].get();
 }
 

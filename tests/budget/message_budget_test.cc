@@ -1,4 +1,5 @@
-// What a small message may cost in the steady state: no allocation, one system call on either side.
+// What a small message may cost in the steady state: no allocation, one system call on either side. Nor may
+// a collective allocate.
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
@@ -234,6 +235,32 @@ TEST(Budget, PersistentRequestsAllocateNothing) {
         const CountedCalls cost = cost_of([&] {
           start_all(requests);
           wait_all(requests);
+        });
+        expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
+      },
+      patient);
+  EXPECT_EQ(code, 0);
+}
+
+// A rank that is done first begins the next call, so that here, too, messages come before their receives.
+TEST(Budget, CollectivesAllocateNothing) {
+  constexpr std::size_t many = 10'000;
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        std::vector<float> large(many), few(2), half(many / 2), both(4);
+        for (const std::span<float> sent : {std::span(few), std::span(half), std::span(large)})
+          come_early(world, Tensor::bytes(sent.data(), sent.size_bytes()), 1 - rank, 32);
+        std::vector<Work> many_at_once;
+        for (int i = 0; i < 64; ++i) many_at_once.push_back(world.barrier({.async_op = true}));
+        wait_all(many_at_once);
+        const CountedCalls cost = cost_of([&] {
+          world.all_reduce(few);
+          world.all_gather_into_tensor(both, few);
+          world.all_reduce(large);
+          world.reduce_scatter_tensor(half, large);
+          world.barrier();
         });
         expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
       },

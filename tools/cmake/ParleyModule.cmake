@@ -24,8 +24,8 @@ set_property(GLOBAL PROPERTY PARLEY_MODULES "")
 
 # parley_module(transport/tcp [AS_ONE_UNIT] SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h] [DEPENDS transport/base ...]
 #               [PRIVATE_LINK parley_asio ...])
-# A module without SOURCES has public headers only. AS_ONE_UNIT: its files are compiled together, so that calls
-# between them can be inlined.
+# A module without SOURCES has public headers only. AS_ONE_UNIT: a release build compiles its files together, so
+# that calls between them can be inlined; others find what each file lacks by itself.
 function(parley_module folder)
   cmake_parse_arguments(arg "AS_ONE_UNIT" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK" ${ARGN})
   string(REPLACE "/" "_" name "${folder}")
@@ -50,7 +50,7 @@ function(parley_module folder)
   set_target_properties(parley_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(parley_${name} PRIVATE parley_build_flags parley_${name}_headers ${arg_PRIVATE_LINK})
-  if(arg_AS_ONE_UNIT)
+  if(arg_AS_ONE_UNIT AND CMAKE_BUILD_TYPE STREQUAL "Release")
     set_target_properties(parley_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   endif()
   set_property(GLOBAL APPEND PROPERTY PARLEY_MODULES ${name})

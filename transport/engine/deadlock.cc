@@ -35,7 +35,7 @@ void Engine::look_for_deadlock(Watch& watch) noexcept {
   Request& waited = *watch.requests.front();
   const bool is_composite = waited.kind == RequestKind::composite;
   const Agent::Awaited awaited =
-      is_composite ? static_cast<const Agent*>(waited.user)->awaited() : Agent::Awaited{&waited};
+      is_composite ? static_cast<const Agent*>(waited.agent)->awaited() : Agent::Awaited{&waited};
   if (awaited.request == nullptr) return;
   Request& request = *awaited.request;
   if (request.peer == nullptr || request.peer->number == options_.messenger.self || !is_unmatched(request))

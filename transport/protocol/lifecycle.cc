@@ -80,7 +80,7 @@ Request* Messenger::begin_composite(const CompositeSpec& spec) noexcept {
   request->state = RequestState::composed;
   request->pattern.context = request->envelope.context = spec.context;
   request->envelope.source = options_.self;
-  request->user = spec.user;
+  request->agent = spec.agent;
   request->on_interrupt = spec.on_interrupt;
   request->timeout = spec.timeout;
   request->gives_up = spec.gives_up;

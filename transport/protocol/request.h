@@ -79,7 +79,8 @@ struct alignas(64) Request : PostedReceive,
   void (*on_done)(Request&) noexcept = nullptr;       // called at the end, engine lock held
   void (*on_interrupt)(Request&) noexcept = nullptr;  // composite: see CompositeSpec
   void* owner = nullptr;                              // the Messenger
-  void* user = nullptr;                               // of the layer above
+  void* user = nullptr;                               // of the layer above, for `on_done`
+  void* agent = nullptr;                              // composite: who does it, an Agent of the engine
 
   std::chrono::nanoseconds timeout{0};
   std::chrono::steady_clock::time_point started{};  // zero until the first tick after posting

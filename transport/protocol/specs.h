@@ -55,7 +55,7 @@ struct SendSpec {
 // An operation that is made of others, by whoever begins it.
 struct CompositeSpec {
   std::uint32_t context = 0;
-  void* user = nullptr;
+  void* agent = nullptr;  // who does it: Request::agent
   // Its deadline has passed, its context was aborted, a process that is of the context was lost, or one more
   // second has passed while it was well (Request::seconds). Called while requests are gone through: it may
   // only take a note. The operation ends by end_composite().

@@ -42,7 +42,7 @@ inline constexpr std::uint8_t dtype_bytes[dtype_count] = {1, 1, 1,  1, 2, 4, 8, 
                                                           8, 8, 16, 1, 1, 8, 16, 8, 16};
 }  // namespace detail
 
-// Bytes of one element; 0 for a number that is no DType.
+// Bytes of one element, a power of 2; 0 for a number that is no DType.
 [[nodiscard]] constexpr std::size_t size_of(DType dtype) noexcept {
   const auto index = static_cast<std::size_t>(dtype);
   return index < dtype_count ? detail::dtype_bytes[index] : 0;

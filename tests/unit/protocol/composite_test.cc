@@ -20,9 +20,9 @@ constexpr std::uint32_t plain_context = 1, noted_context = 4;
 class Composite : public ::testing::Test {
  protected:
   Request& begin(std::chrono::nanoseconds timeout = 1h) {
-    CompositeSpec spec{.context = noted_context, .user = this};
+    CompositeSpec spec{.context = noted_context, .agent = this};
     spec.on_interrupt = [](Request& request) noexcept {
-      ++static_cast<Composite*>(request.user)->interrupts;
+      ++static_cast<Composite*>(request.agent)->interrupts;
     };
     spec.timeout = timeout;
     return *world.messengers[0]->begin_composite(spec);

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "tests/unit/api/collectives/values.h"
@@ -76,6 +77,66 @@ TEST(CollectivesInFlight, TheMemoryOfTensorsOutlivesThem) {
                                      {.async_op = true}));
     wait_all(works);
     EXPECT_EQ(testing::values_of(out), testing::Values(200'000, 2));
+  });
+}
+
+// The other rank comes when this one has begun, and dropped what it has begun with.
+void let_come(ProcessGroup& group) {
+  if (group.rank() == 0) group.send(1, 1);
+}
+void wait_for_the_first(ProcessGroup& group) {
+  if (group.rank() == 1) group.recv<int>(0);
+}
+
+TEST(CollectivesInFlight, AReductionOfItsOwnLastsAsLong) {
+  run_world(2, [](ProcessGroup& group) {
+    const Tensor data = Tensor::full(70'000, group.rank() + 1), scaled = data.clone();
+    std::vector<Work> works;
+    std::weak_ptr<float> kept;
+    wait_for_the_first(group);
+    {
+      const auto bias = std::make_shared<float>(10);
+      kept = bias;
+      const auto add = [bias](void* result, const void* left, const void* right, std::size_t count, DType) {
+        for (std::size_t i = 0; i < count; ++i)
+          static_cast<float*>(result)[i] =
+              static_cast<const float*>(left)[i] + static_cast<const float*>(right)[i] + *bias;
+      };
+      works.push_back(group.all_reduce(data, {.op = ReduceOp::custom(add, true), .async_op = true}));
+      works.push_back(group.all_reduce(scaled, {.op = ReduceOp::premul_sum(2.0), .async_op = true}));
+    }
+    let_come(group);
+    wait_all(works);
+    EXPECT_TRUE(kept.expired());
+    EXPECT_EQ(testing::values_of(data), testing::Values(70'000, 13));
+    EXPECT_EQ(testing::values_of(scaled), testing::Values(70'000, 6));
+  });
+}
+
+TEST(CollectivesInFlight, AListIsNeededForTheCallOnly) {
+  run_world(2, [](ProcessGroup& group) {
+    const Tensor out = Tensor::zeros(1000);
+    wait_for_the_first(group);
+    Work work = [&] {
+      const std::vector<Tensor> in{Tensor::full(1000, 1), Tensor::full(1000, 2)};
+      return group.reduce_scatter(out, in, {.async_op = true});
+    }();
+    let_come(group);
+    work.wait();
+    EXPECT_EQ(testing::values_of(out), testing::Values(1000, 2 + 2 * group.rank()));
+  });
+}
+
+// A group keeps 64 plans.
+TEST(CollectivesInFlight, APlanLastsAsLongAsItIsUsed) {
+  run_world(3, [](ProcessGroup& group) {
+    if (group.rank() == 2) group.recv<int>(0);
+    const Tensor sum = Tensor::full(30'000, group.rank());
+    Work work = group.all_reduce(sum, {.async_op = true});
+    for (int i = 1; i <= 70; ++i) group.broadcast(Tensor::zeros(i), 0);
+    if (group.rank() == 0) group.send(1, 2);
+    work.wait();
+    EXPECT_EQ(testing::values_of(sum), testing::Values(30'000, 3));
   });
 }
 
