@@ -70,6 +70,9 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
   request.shape.segment_count = plan->choice.chosen.segment_count;
   plan->schedule = schedule::make(question.operation, plan->choice.chosen.algorithm, request.shape);
   fill_in_start(*plan);
+  plan->sends_to_us.resize(team_.processes.size());
+  for (const schedule::Step& step : plan->schedule.steps)
+    if (step.kind == schedule::StepKind::receive) plan->sends_to_us[step.peer] = true;
   Entry entry{question,
               {question.counts.begin(), question.counts.end()},
               {question.receive_counts.begin(), question.receive_counts.end()},

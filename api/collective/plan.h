@@ -46,6 +46,7 @@ struct Plan {
   schedule::Plan choice;
   schedule::Schedule schedule;
   Start start;
+  std::vector<bool> sends_to_us;  // by rank
   std::size_t most_operands = 0;  // of one step
 };
 

@@ -15,6 +15,10 @@ using transport::RequestState;
 namespace {
 // The collective has the deadline, and ends its parts.
 constexpr auto no_deadline = std::chrono::nanoseconds::max();
+
+// What is larger, and goes to one who sends as well, is offered first where nobody can pull it: two that
+// exchange begin together then, and who is late need not keep it. One way an offer would cost its round trip.
+constexpr std::size_t most_unasked_bytes = 256 << 10;
 }  // namespace
 
 void Run::begin(std::uint32_t index) noexcept {
@@ -47,6 +51,8 @@ Posted Run::send(const Step& step) noexcept {
   spec.tag = transport::tag_with_note(sequence_, note_);
   spec.data = at(step.from);
   spec.bytes = step.from.count * call_->question.element_bytes;
+  spec.synchronous = spec.bytes > most_unasked_bytes && plan_->sends_to_us[step.peer] &&
+                     messenger_->peer(spec.destination).mover == nullptr;
   spec.timeout = no_deadline;
   spec.urgency = transport::Endpoint::Urgency::batch;
   return messenger_->send(spec);
