@@ -37,8 +37,10 @@ schedule::Request PlanCache::request_of(const Question& question) const {
 }
 
 namespace {
-void fill_in_start(Plan& plan) {
+// What follows from the schedule.
+void fill_in(Plan& plan, std::size_t ranks) {
   const std::vector<schedule::Step>& steps = plan.schedule.steps;
+  plan.sends_to_us.resize(ranks);
   plan.start.memory.resize(3 * steps.size());
   std::uint32_t* const blockers = plan.start.memory.data();
   std::uint32_t* const transfers = blockers + steps.size();
@@ -46,6 +48,7 @@ void fill_in_start(Plan& plan) {
   for (std::uint32_t i = 0; i < steps.size(); ++i) {
     const schedule::Step& step = steps[i];
     plan.most_operands = std::max<std::size_t>(plan.most_operands, step.operand_count);
+    if (step.kind == schedule::StepKind::receive) plan.sends_to_us[step.peer] = true;
     blockers[i] = step.blockers;
     if (step.blockers != 0) continue;
     if (schedule::is_transfer(step))
@@ -69,10 +72,7 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
   plan->choice = schedule::select(request, overrides_);
   request.shape.segment_count = plan->choice.chosen.segment_count;
   plan->schedule = schedule::make(question.operation, plan->choice.chosen.algorithm, request.shape);
-  fill_in_start(*plan);
-  plan->sends_to_us.resize(team_.processes.size());
-  for (const schedule::Step& step : plan->schedule.steps)
-    if (step.kind == schedule::StepKind::receive) plan->sends_to_us[step.peer] = true;
+  fill_in(*plan, team_.processes.size());
   Entry entry{question,
               {question.counts.begin(), question.counts.end()},
               {question.receive_counts.begin(), question.receive_counts.end()},
