@@ -18,8 +18,8 @@ MAX_SECONDS = 4.4
 # As tools/cmake/ParleyDependencies.cmake says for Asio.
 PRIVATE = ["-DASIO_STANDALONE", "-DASIO_NO_DEPRECATED", "-Wno-unused-function"]
 
-# Headers of the systems that Parley is compared with, which need not be installed, as compilers miss them.
-ABSENT_PEER = re.compile(r"fatal error: '?(mpi\.h|gloo/\S+?\.h)'?(?: file not found|: No such file)")
+# Headers of the systems that Parley is compared with, and of CUDA, which need not be installed, as compilers miss them.
+ABSENT = re.compile(r"fatal error: '?(cuda\.h|mpi\.h|gloo/\S+?\.h)'?(?: file not found|: No such file)")
 
 
 def name_for_include(path):
@@ -66,7 +66,7 @@ def main():
         outputs = pool.map(lambda job: compile_alone(options.root, *job, folders), jobs)
         slowest = {}
         for (compiler, path), (output, seconds) in zip(jobs, outputs):
-            if missing := ABSENT_PEER.search(output or ""):
+            if missing := ABSENT.search(output or ""):
                 absent.add(missing[1])
             elif output:
                 findings.add(path, 1, f"does not compile alone with {compiler}\n{output}")

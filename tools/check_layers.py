@@ -34,7 +34,9 @@ ONLY = {
     "api/objects": ({"api", "tensor", "rendezvous", "transport/base"}, "an adapter uses what a user can"),
     "api/examples": ({"api", "api/objects", "tensor", "rendezvous", "transport/base"}, "an example includes what a user can"),
 }
-CONCRETE = {"transport/inproc", "transport/tcp", "transport/fault", "transport/shm", "transport/cuda_ipc"}
+LINKS = {"transport/inproc", "transport/tcp", "transport/fault", "transport/shm"}
+# ... and what moves data beside a link.
+CONCRETE = LINKS | {"transport/cuda_ipc"}
 
 # Headers of other projects, by the first part of the path, and who may include them; a public header only in the
 # folders that are there to join Parley with such a project, and are included by nothing else.
@@ -77,7 +79,7 @@ def reason_against(source, target):
         return "an adapter is for those who use it"
     if target in CONCRETE and source in CONCRETE:
         return "transports never include each other"
-    if target in CONCRETE and LAYERS[source] < 7 and source != "api/wireup":
+    if target in LINKS and LAYERS[source] < 7 and source != "api/wireup":
         return "only api/wireup names concrete transports"
     if source.startswith("transport/") and target in {"tensor", "rendezvous"}:
         return "the transport layers know neither tensor nor store"

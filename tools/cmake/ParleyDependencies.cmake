@@ -24,6 +24,7 @@ target_link_libraries(parley_asio INTERFACE Threads::Threads)
 if(PARLEY_WITH_OPENSSL)
   find_package(OpenSSL REQUIRED)
 endif()
+include(ParleyCuda)
 
 if(PARLEY_BUILD_TOOLS OR PARLEY_BUILD_BENCH OR PARLEY_BUILD_EXAMPLES)
   find_package(CLI11 REQUIRED)

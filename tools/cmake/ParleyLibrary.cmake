@@ -31,6 +31,18 @@ foreach(header IN LISTS parley_public_headers)
 endforeach()
 target_include_directories(parley PUBLIC $<INSTALL_INTERFACE:include>)
 
+# The same objects for a program that is optimized together with them. Never installed.
+if(PARLEY_LTO)
+  set(parley_lto_objects ${parley_objects})
+  list(TRANSFORM parley_lto_objects REPLACE ">$" "_lto>")
+  add_library(parley_lto STATIC EXCLUDE_FROM_ALL ${parley_lto_objects})
+  set_target_properties(parley_lto PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
+  target_link_libraries(parley_lto PUBLIC Threads::Threads)
+  if(PARLEY_WITH_OPENSSL)
+    target_link_libraries(parley_lto PUBLIC OpenSSL::SSL)
+  endif()
+endif()
+
 # Everything, private parts included, for tests and programs of this tree. Never installed.
 add_library(parley_internal STATIC EXCLUDE_FROM_ALL ${parley_objects})
 target_link_libraries(parley_internal PUBLIC Threads::Threads)

@@ -22,12 +22,11 @@ endif()
 
 set_property(GLOBAL PROPERTY PARLEY_MODULES "")
 
-# parley_module(transport/tcp [AS_ONE_UNIT] SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h] [DEPENDS transport/base ...]
+# parley_module(transport/tcp SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h] [DEPENDS transport/base ...]
 #               [PRIVATE_LINK parley_asio ...])
-# A module without SOURCES has public headers only. AS_ONE_UNIT: a release build compiles its files together, so
-# that calls between them can be inlined; others find what each file lacks by itself.
+# A module without SOURCES has public headers only.
 function(parley_module folder)
-  cmake_parse_arguments(arg "AS_ONE_UNIT" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK" ${ARGN})
   string(REPLACE "/" "_" name "${folder}")
 
   # What others see of the module: its include paths. Objects are gathered once, by ParleyLibrary.cmake.
@@ -50,8 +49,14 @@ function(parley_module folder)
   set_target_properties(parley_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(parley_${name} PRIVATE parley_build_flags parley_${name}_headers ${arg_PRIVATE_LINK})
-  if(arg_AS_ONE_UNIT AND CMAKE_BUILD_TYPE STREQUAL "Release")
-    set_target_properties(parley_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  # The same once more, for programs that are optimized together with the library (ParleyLibrary.cmake).
+  if(PARLEY_LTO)
+    add_library(parley_${name}_lto OBJECT EXCLUDE_FROM_ALL ${arg_SOURCES})
+    set_target_properties(parley_${name}_lto PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON
+      POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    target_compile_options(parley_${name}_lto PRIVATE $<TARGET_PROPERTY:parley_${name},COMPILE_OPTIONS>)
+    target_compile_definitions(parley_${name}_lto PRIVATE $<TARGET_PROPERTY:parley_${name},COMPILE_DEFINITIONS>)
+    target_link_libraries(parley_${name}_lto PRIVATE parley_build_flags parley_${name}_headers ${arg_PRIVATE_LINK})
   endif()
   set_property(GLOBAL APPEND PROPERTY PARLEY_MODULES ${name})
 endfunction()

@@ -6,7 +6,10 @@ option(PARLEY_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL
 option(PARLEY_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 option(PARLEY_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(PARLEY_WITH_OPENSSL "Authenticate TCP connections with OpenSSL; without it only loopback is accepted" ON)
+option(PARLEY_LTO "Optimize parley-bench together with the library: release builds with GCC only" ${PROJECT_IS_TOP_LEVEL})
 option(PARLEY_FUZZ "Make libFuzzer programs of the targets in tests/fuzz, and no other test; needs clang" OFF)
+set(PARLEY_CUDA AUTO CACHE STRING "CUDA in the build: AUTO (where the toolkit is found), ON or OFF; see ParleyCuda")
+set_property(CACHE PARLEY_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(PARLEY_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 
 if(PROJECT_IS_TOP_LEVEL)
@@ -15,6 +18,10 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR PARLEY_SANITIZE OR BUILD_SHARED_LIBS)
+  set(PARLEY_LTO OFF)
 endif()
 
 if(PARLEY_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")

@@ -1,9 +1,10 @@
 # parley_test(unit_tcp SOURCES a_test.cc [MODULES transport/tcp ...] [LINK extra::lib] [LABELS unit] [TIMEOUT 60]
-#             [PROCESSORS 2] [ARGS ...] [TRANSPORTS tcp] [RUN_SERIAL])
+#             [PROCESSORS 2] [ARGS ...] [TRANSPORTS tcp] [RUN_SERIAL] [ON_DEVICE])
 # One GoogleTest program, one CTest entry per program. MODULES names the module folders whose objects are linked;
 # without it the whole library is. TIMEOUT is in seconds, for the release preset. PROCESSORS is how many busy
 # processes or threads the test keeps, so that CTest does not run others beside it. For each of TRANSPORTS there is
-# one CTest entry more, NAME_TRANSPORT, which runs the same program with PARLEY_TRANSPORTS set to it.
+# one CTest entry more, NAME_TRANSPORT, which runs the same program with PARLEY_TRANSPORTS set to it. ON_DEVICE: for
+# each of these entries there is one more, ENTRY_gpu, which runs the same on the machine's device.
 set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
 
 # What most tests include, compiled once: reading it is half of a test's compilation where it is not optimized. Off
@@ -21,8 +22,17 @@ if(PARLEY_TEST_PRECOMPILED_HEADERS)
     <functional> <list> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <thread> <vector>)
 endif()
 
+# Makes entries of a program run on the machine's device, one after the other; without one they are skipped, in words.
+# The program has the main() of tests/gpu/main.cc.
+add_custom_target(gpu_tests)  # all of them
+function(parley_run_on_device program)
+  add_dependencies(gpu_tests ${program})
+  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT PARLEY_TEST_DEVICE=cuda)
+  set_tests_properties(${ARGN} PROPERTIES LABELS gpu RESOURCE_LOCK gpu SKIP_RETURN_CODE 77)
+endfunction()
+
 function(parley_test name)
-  cmake_parse_arguments(arg "RUN_SERIAL" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS;TRANSPORTS" ${ARGN})
+  cmake_parse_arguments(arg "RUN_SERIAL;ON_DEVICE" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS;TRANSPORTS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -57,6 +67,19 @@ function(parley_test name)
     set_tests_properties(${name}_${transport} PROPERTIES ENVIRONMENT PARLEY_TRANSPORTS=${transport})
     list(APPEND entries ${name}_${transport})
   endforeach()
-  set_tests_properties(${entries} PROPERTIES
+  if(arg_ON_DEVICE)
+    foreach(entry IN LISTS entries)
+      add_test(NAME ${entry}_gpu COMMAND ${name} ${arg_ARGS})
+      get_test_property(${entry} ENVIRONMENT environment)
+      if(environment)
+        set_tests_properties(${entry}_gpu PROPERTIES ENVIRONMENT "${environment}")
+      endif()
+      list(APPEND device_entries ${entry}_gpu)
+    endforeach()
+  endif()
+  set_tests_properties(${entries} ${device_entries} PROPERTIES
     TIMEOUT ${timeout} LABELS "${arg_LABELS}" PROCESSORS ${arg_PROCESSORS} RUN_SERIAL ${arg_RUN_SERIAL})
+  if(device_entries)
+    parley_run_on_device(${name} ${device_entries})
+  endif()
 endfunction()

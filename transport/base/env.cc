@@ -40,6 +40,7 @@ constexpr std::array known = {
                   "largest world whose ranks are all linked at the start; default 32"},
     KnownVariable{"PARLEY_TRANSPORTS",
                   "what may link two processes: tcp, shm, or ^tcp for all but this one; default shm,tcp"},
+    KnownVariable{"PARLEY_CUDA", "off: devices are left alone, as if there were none; default on"},
     KnownVariable{"PARLEY_SOCKET_IFNAME", "interfaces or networks to choose that address from"},
     KnownVariable{"PARLEY_PORT_RANGE", "ports to listen on where any will do: 5000-5099"},
     KnownVariable{"PARLEY_EAGER_LIMIT",

@@ -6,8 +6,8 @@
 namespace parley::base {
 namespace {
 
-constexpr std::array<std::string_view, 8> known = {"collective", "engine", "env",    "init",
-                                                   "p2p",        "shm",    "socket", "store"};
+constexpr std::array<std::string_view, 9> known = {"collective", "cuda", "engine", "env",  "init",
+                                                   "p2p",        "shm",  "socket", "store"};
 constexpr std::string_view every = "all";
 
 bool contains(const std::vector<std::string>& names, std::string_view name) noexcept {

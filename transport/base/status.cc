@@ -16,6 +16,7 @@ const char* to_string(Code code) noexcept {
     case Code::deadlocked: return "deadlocked";
     case Code::invalid_argument: return "invalid argument";
     case Code::exhausted: return "resources exhausted";
+    case Code::device_failed: return "the device failed";
     case Code::peer_died: return "peer died";
     case Code::peer_left: return "peer left";
     case Code::gone: return "peer gone";
@@ -32,6 +33,7 @@ const char* to_string(Code code) noexcept {
 
 std::string Status::describe() const {
   std::string text = to_string(code_);
+  if (code_ == Code::device_failed) return text + ": CUDA error " + std::to_string(native_);
   // system_category().message is thread-safe, strerror is not.
   if (native_ != 0) text += ": " + std::system_category().message(native_);
   return text;

@@ -19,7 +19,8 @@ enum class Code : std::uint8_t {
   mismatched,
   deadlocked,
   invalid_argument,
-  exhausted,  // memory, descriptors or envelopes
+  exhausted,      // memory, descriptors or envelopes
+  device_failed,  // the GPU or its driver; native(): CUDA's number
 
   // Scope: the peer. Everything with this peer fails, others go on.
   peer_died,  // gone without a goodbye
@@ -50,7 +51,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] constexpr std::int32_t native() const noexcept { return native_; }
   [[nodiscard]] constexpr Scope scope() const noexcept {
     if (code_ <= Code::again) return Scope::none;
-    if (code_ <= Code::exhausted) return Scope::operation;
+    if (code_ <= Code::device_failed) return Scope::operation;
     return code_ <= Code::io_error ? Scope::peer : Scope::group;
   }
   // Whether the operation ended badly (flow control is not failure).

@@ -238,7 +238,7 @@ TEST(LogEnvironmentDeathTest, WhatNobodyUnderstandsIsReportedOnceThoughNothingIs
   EXPECT_EXIT(check_twice("info", "socket,^store,all"), testing::ExitedWithCode(0), "^end\n$");
   EXPECT_EXIT(check_twice("loud", ""), testing::ExitedWithCode(0),
               "^" + start + "=loud is not a level: write error, warn, info or debug\nend\n$");
-  const std::string known = "; known: collective, engine, env, init, p2p, shm, socket, store\n";
+  const std::string known = "; known: collective, cuda, engine, env, init, p2p, shm, socket, store\n";
   EXPECT_EXIT(check_twice("", "sokcet,socket,^INIT"), testing::ExitedWithCode(0),
               "^" + start + "_SUBSYS: there is no subsystem 'sokcet'" + known + start +
                   "_SUBSYS: there is no subsystem 'INIT'" + known + "end\n$");

@@ -1,0 +1,56 @@
+# CUDA's toolkit, if it is here: headers for the driver's seam, and nvcc for kernels. The driver itself is opened at
+# run time, so nothing of CUDA is linked. Sets PARLEY_HAS_CUDA (ON or OFF), PARLEY_NVCC and, for targets that include
+# <cuda.h>, parley_cuda_headers.
+set(PARLEY_HAS_CUDA OFF)
+set(parley_cuda_needed 12000)
+string(TOUPPER "${PARLEY_CUDA}" parley_cuda_wanted)
+if(NOT parley_cuda_wanted MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "PARLEY_CUDA=${PARLEY_CUDA} is none of AUTO, ON and OFF")
+endif()
+if(parley_cuda_wanted STREQUAL "OFF")
+  message(STATUS "CUDA: left out (PARLEY_CUDA=OFF)")
+  return()
+endif()
+
+find_program(PARLEY_NVCC nvcc DOC "CUDA's compiler"
+  HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+set(parley_cuda_prefix "")
+if(PARLEY_NVCC)
+  file(REAL_PATH "${PARLEY_NVCC}" parley_cuda_prefix)
+  cmake_path(GET parley_cuda_prefix PARENT_PATH parley_cuda_prefix)
+  cmake_path(GET parley_cuda_prefix PARENT_PATH parley_cuda_prefix)
+endif()
+find_path(PARLEY_CUDA_INCLUDE_DIR cuda.h DOC "Folder of CUDA's cuda.h"
+  HINTS "${parley_cuda_prefix}" ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
+  PATH_SUFFIXES include "targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include")
+
+set(parley_cuda_version 0)
+if(PARLEY_CUDA_INCLUDE_DIR)
+  file(STRINGS "${PARLEY_CUDA_INCLUDE_DIR}/cuda.h" parley_cuda_line REGEX "^#define CUDA_VERSION [0-9]+" LIMIT_COUNT 1)
+  if(parley_cuda_line MATCHES "([0-9]+)$")
+    set(parley_cuda_version ${CMAKE_MATCH_1})
+  endif()
+endif()
+set(parley_cuda_lack "")
+if(NOT PARLEY_NVCC)
+  set(parley_cuda_lack "nvcc was not found: install CUDA's toolkit, or set CUDA_HOME or PARLEY_NVCC")
+elseif(NOT PARLEY_CUDA_INCLUDE_DIR)
+  set(parley_cuda_lack "cuda.h was not found: install CUDA's toolkit, or set CUDA_HOME or PARLEY_CUDA_INCLUDE_DIR")
+elseif(parley_cuda_version LESS parley_cuda_needed)
+  set(parley_cuda_lack "${PARLEY_CUDA_INCLUDE_DIR}/cuda.h is of version ${parley_cuda_version}, and Parley needs \
+${parley_cuda_needed}")
+endif()
+if(parley_cuda_lack)
+  if(parley_cuda_wanted STREQUAL "ON")
+    message(FATAL_ERROR "PARLEY_CUDA=ON, but ${parley_cuda_lack}")
+  endif()
+  message(STATUS "CUDA: left out (${parley_cuda_lack})")
+  return()
+endif()
+
+set(PARLEY_HAS_CUDA ON)
+math(EXPR parley_cuda_major "${parley_cuda_version} / 1000")
+math(EXPR parley_cuda_minor "${parley_cuda_version} % 1000 / 10")
+message(STATUS "CUDA: ${parley_cuda_major}.${parley_cuda_minor}, ${PARLEY_CUDA_INCLUDE_DIR}, ${PARLEY_NVCC}")
+add_library(parley_cuda_headers INTERFACE)
+target_include_directories(parley_cuda_headers SYSTEM INTERFACE "${PARLEY_CUDA_INCLUDE_DIR}")

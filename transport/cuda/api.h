@@ -1,0 +1,155 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace parley::cuda {
+
+// What a call of CUDA's driver came to. The numbers are the driver's (CUresult); those that Parley decides by
+// have names here, any other is a failure as well.
+enum class Code : int {
+  ok = 0,
+  invalid_value = 1,
+  out_of_memory = 2,
+  deinitialized = 4,  // the process ends
+  no_device = 100,
+  invalid_context = 201,
+  map_failed = 205,
+  already_mapped = 208,  // import_memory: this process has opened that memory already
+  not_found = 500,
+  not_ready = 600,  // query: the work before the event has not ended. No failure
+  illegal_address = 700,
+  not_supported = 801,
+};
+
+// The driver's own pointers, opaque here: a Stream is a CUstream (a cudaStream_t), an Event a CUevent.
+struct OpaqueStream;
+struct OpaqueEvent;
+using Stream = OpaqueStream*;
+using Event = OpaqueEvent*;
+// The legacy default stream of whichever device is entered.
+inline constexpr Stream default_stream = nullptr;
+
+// What another process of this host opens.
+struct MemoryHandle {
+  std::array<std::byte, 64> bytes{};
+  friend bool operator==(const MemoryHandle&, const MemoryHandle&) = default;
+};
+struct EventHandle {
+  std::array<std::byte, 64> bytes{};
+};
+using DeviceId = std::array<std::byte, 16>;  // the same in every process, however devices are numbered there
+
+enum class MemoryType : std::uint8_t {
+  pageable,  // of the host; CUDA knows nothing of it
+  pinned,    // of the host, allocated by or registered with CUDA
+  device,
+  managed,
+};
+
+struct PointerFacts {
+  MemoryType type = MemoryType::pageable;
+  int device = -1;  // device: whose it is
+  // device: the allocation that it lies in, and a number that no other allocation of this process has had.
+  std::byte* base = nullptr;
+  std::size_t bytes = 0;
+  std::uint64_t buffer_id = 0;
+  bool can_be_exported = false;  // by export_memory()
+};
+
+// One kernel to be launched. `arguments` is the kernel's only parameter, a trivially copyable struct by
+// value.
+struct Launch {
+  const char* name = nullptr;
+  std::uint32_t blocks = 1;
+  std::uint32_t threads = 1;
+  std::span<const std::byte> arguments;
+};
+
+// The one way to CUDA: what Parley needs of the driver, so that all above can run on a simulated device.
+// Memory of a device is named by its address; the CPU never follows one.
+// Calls about streams, events and memory are made with their device entered (DeviceScope), but for those that
+// take its number. What is enqueued is done in the stream's order, and the call does not wait for it.
+// Thread-safety: all calls, from any thread. Nothing throws.
+class Api {
+ public:
+  virtual ~Api() = default;
+
+  // For people.
+  [[nodiscard]] virtual std::string describe(Code code) const = 0;  // "out of memory (CUDA error 2)"
+  [[nodiscard]] virtual std::string version() const = 0;            // "CUDA driver 13.0"
+  [[nodiscard]] virtual std::string device_name(int device) const = 0;
+
+  [[nodiscard]] virtual int device_count() const noexcept = 0;
+  virtual Code device_id(int device, DeviceId& id) noexcept = 0;
+  // The device of the calling thread from now on; `previous` goes back into leave_device(). Cheap if it is so
+  // already. The first call for a device makes its context.
+  virtual Code enter_device(int device, void*& previous) noexcept = 0;
+  virtual void leave_device(void* previous) noexcept = 0;
+  // The number of the device that the calling thread's caller has made current, if there is one; else -1.
+  [[nodiscard]] virtual int current_device() const noexcept = 0;
+
+  // Of the entered device; freed with the same device entered. May wait for what runs there.
+  virtual Code allocate(std::size_t bytes, std::byte*& memory) noexcept = 0;
+  virtual Code free(std::byte* memory) noexcept = 0;
+  // Of the host, readable by every device.
+  virtual Code allocate_pinned(std::size_t bytes, std::byte*& memory) noexcept = 0;
+  virtual Code free_pinned(std::byte* memory) noexcept = 0;
+  // Any address, of the host as well.
+  virtual Code facts_of(const void* address, PointerFacts& facts) noexcept = 0;
+
+  virtual Code create_stream(Stream& stream) noexcept = 0;  // that does not wait for the default stream
+  virtual Code destroy_stream(Stream stream) noexcept = 0;
+  // Blocks until everything in it has been done; tells failures of that.
+  virtual Code synchronize(Stream stream) noexcept = 0;
+
+  enum class EventUse : std::uint8_t { within_process, between_processes };
+  virtual Code create_event(EventUse use, Event& event) noexcept = 0;  // without timing
+  virtual Code destroy_event(Event event) noexcept = 0;
+  virtual Code record(Event event, Stream stream) noexcept = 0;
+  // What `stream` does from now on begins after what was in `event` when this was called; an event that was
+  // never recorded is no obstacle.
+  virtual Code wait(Stream stream, Event event) noexcept = 0;
+  virtual Code query(Event event) noexcept = 0;  // ok, not_ready, or how the work before it failed
+  virtual Code synchronize_event(Event event) noexcept = 0;
+
+  // Between any two kinds of memory. Host memory is pinned, or the call may wait.
+  virtual Code copy(void* to, const void* from, std::size_t bytes, Stream stream) noexcept = 0;
+  virtual Code fill(void* to, std::uint8_t value, std::size_t bytes, Stream stream) noexcept = 0;
+
+  // For another process of this host. `base` is that of an allocation.
+  virtual Code export_memory(std::byte* base, MemoryHandle& handle) noexcept = 0;
+  // If this process has it open: the same address, to be closed once more, or `already_mapped`. Fails always
+  // for the process's own.
+  virtual Code import_memory(const MemoryHandle& handle, std::byte*& base) noexcept = 0;
+  virtual Code close_memory(std::byte* base) noexcept = 0;
+  virtual Code export_event(Event event, EventHandle& handle) noexcept = 0;  // made for between_processes
+  virtual Code import_event(const EventHandle& handle, Event& event) noexcept = 0;
+
+  // Makes kernels known, once for each image (a fatbin), which stays where it is; found by name in all of
+  // them.
+  virtual Code add_kernels(std::span<const std::byte> image) noexcept = 0;
+  virtual Code launch(const Launch& what, Stream stream) noexcept = 0;
+};
+
+// A device entered for as long as this lives. If code() is not ok, it was not.
+class DeviceScope {
+ public:
+  DeviceScope(Api& api, int device) noexcept : api_(api), code_(api.enter_device(device, previous_)) {}
+  ~DeviceScope() {
+    if (code_ == Code::ok) api_.leave_device(previous_);
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  [[nodiscard]] Code code() const noexcept { return code_; }
+
+ private:
+  Api& api_;
+  void* previous_ = nullptr;
+  Code code_;
+};
+
+}  // namespace parley::cuda

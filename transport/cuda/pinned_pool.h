@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "transport/cuda/api.h"
+#include "transport/cuda/event_pool.h"
+
+namespace parley::cuda {
+
+// A piece of pinned host memory. Whoever took it may read and write `data`.
+struct PinnedBlock {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;  // PinnedPool::small_bytes or large_bytes
+
+ private:
+  friend class PinnedPool;
+  Event after = nullptr;  // while it is given back and in flight: the end of the last copy
+};
+
+// Pinned host memory for staging, for the streams of one device: allocated when first needed, up to a bound,
+// and kept. A block that a copy still reads or writes may be given back at once; it is handed out again after
+// that. The device is entered for all calls, and when the pool dies: then it waits for the copies. All blocks
+// must have been given back. Thread-safety: none (the engine's lock).
+class PinnedPool {
+ public:
+  static constexpr std::size_t small_bytes = std::size_t{4} << 10;
+  static constexpr std::size_t large_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t default_bound = std::size_t{64} << 20;
+
+  // `bound`: bytes of pinned memory at most. `api` and `events`, which are the same device's, must outlive
+  // this.
+  PinnedPool(Api& api, EventPool& events, std::size_t bound = default_bound) noexcept
+      : api_(api), events_(events), bound_(bound) {}
+  ~PinnedPool();
+  PinnedPool(const PinnedPool&) = delete;
+  PinnedPool& operator=(const PinnedPool&) = delete;
+
+  // The smallest block of at least `bytes` bytes, at most large_bytes. Null: all are in use or in flight and
+  // the bound is reached, or the driver gives no more; try again later. Looks at 16 blocks in flight at most,
+  // the oldest first, and at others the next time.
+  [[nodiscard]] PinnedBlock* take(std::size_t bytes);
+
+  // Nothing is in flight to or from it.
+  void give_back(PinnedBlock* block);
+  // It is free after what `stream` has been told to do up to now. If that cannot be noted this waits for the
+  // stream; a failure is the device's, and the block is not handed out again.
+  Code give_back_after(PinnedBlock* block, Stream stream);
+
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept { return allocations_.size() * large_bytes; }
+
+ private:
+  // Of one size.
+  struct Kind {
+    std::vector<PinnedBlock*> free;
+    std::deque<PinnedBlock*> in_flight;  // in the order in which they were given back, or looked at
+  };
+  Kind& kind_of(const PinnedBlock& block) noexcept { return block.bytes == small_bytes ? small_ : large_; }
+  // One allocation of large_bytes, as one block or as many small ones. False: there is no more.
+  bool grow(Kind& kind, std::size_t block_bytes);
+  void look_at_flights(Kind& kind);
+
+  Api& api_;
+  EventPool& events_;
+  const std::size_t bound_;
+  std::vector<std::byte*> allocations_;  // of large_bytes each
+  std::deque<PinnedBlock> blocks_;       // all there are; a deque, for they are pointed to
+  Kind small_;
+  Kind large_;
+};
+
+}  // namespace parley::cuda
