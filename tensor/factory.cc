@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "tensor/device_memory.h"
 #include "tensor/element.h"
 #include "transport/base/log.h"
 
@@ -25,46 +26,73 @@ std::shared_ptr<std::byte> allocate(std::size_t bytes) {
 
 }  // namespace
 
-Tensor Tensor::empty(const Shape& shape, DType dtype) {
+Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
+  return owning(shape, dtype, device, [&](std::size_t bytes) {
+    return device.is_cpu() ? allocate(bytes) : tensor::allocate_on(device, bytes);
+  });
+}
+
+Tensor Tensor::pinned(const Shape& shape, DType dtype) {
+  return owning(shape, dtype, {}, tensor::allocate_pinned);
+}
+
+template <typename Allocate>
+Tensor Tensor::owning(const Shape& shape, DType dtype, Device device, const Allocate& allocate_memory) {
   // Any address does for the checks of view(); the memory itself comes after them.
   static const std::byte somewhere{};
   Tensor tensor = view(&somewhere, shape, dtype, {}, {}, false);
   try {
-    const std::shared_ptr<std::byte> memory = allocate(tensor.bytes());
+    const std::shared_ptr<std::byte> memory = allocate_memory(tensor.bytes());
     tensor.data_ = memory.get();
     tensor.owner_ = memory;
+    tensor.device_ = device;
   } catch (const std::bad_alloc&) {
     throw ResourceError(base::concat("no memory for a tensor of ", name(dtype), " with shape ",
-                                     shape.to_string(), ": ", tensor.bytes(), " bytes"));
+                                     shape.to_string(), device.is_cpu() ? "" : " on ",
+                                     device.is_cpu() ? "" : parley::to_string(device), ": ", tensor.bytes(),
+                                     " bytes"));
   }
   return tensor;
 }
 
-Tensor Tensor::adopt(std::shared_ptr<void> memory, const Shape& shape, DType dtype) {
-  Tensor tensor = view(memory.get(), shape, dtype, {}, {}, false);
+Tensor Tensor::adopt(std::shared_ptr<void> memory, const Shape& shape, DType dtype, const Shape& strides,
+                     Device device) {
+  Tensor tensor = view(memory.get(), shape, dtype, strides, device, false);
   tensor.owner_ = std::move(memory);
   return tensor;
 }
 
-Tensor Tensor::zeros(const Shape& shape, DType dtype) {
-  // In every type all bits zero is the number zero.
-  Tensor tensor = empty(shape, dtype);
-  std::memset(tensor.data_, 0, tensor.bytes());
+Tensor Tensor::adopt_read_only(std::shared_ptr<const void> memory, const Shape& shape, DType dtype,
+                               const Shape& strides, Device device) {
+  Tensor tensor = view(memory.get(), shape, dtype, strides, device, true);
+  tensor.owner_ = std::move(memory);
   return tensor;
 }
 
-Tensor Tensor::ones(const Shape& shape, DType dtype) {
-  return full(shape, 1, dtype);
+Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
+  // In every type all bits zero is the number zero.
+  Tensor tensor = empty(shape, dtype, device);
+  if (device.is_cpu())
+    std::memset(tensor.data_, 0, tensor.bytes());
+  else
+    tensor::fill_with_zeros(tensor.data_, tensor.bytes(), device);
+  return tensor;
 }
 
-Tensor Tensor::full(const Shape& shape, const Scalar& value, DType dtype) {
+Tensor Tensor::ones(const Shape& shape, DType dtype, Device device) {
+  return full(shape, 1, dtype, device);
+}
+
+Tensor Tensor::full(const Shape& shape, const Scalar& value, DType dtype, Device device) {
+  if (!device.is_cpu()) return full(shape, value, dtype).to(device);
   (void)tensor::encode(value, dtype);  // refuse a value before memory is taken
   Tensor tensor = empty(shape, dtype);
   tensor.fill(value);
   return tensor;
 }
 
-Tensor Tensor::arange(const Shape& shape, DType dtype) {
+Tensor Tensor::arange(const Shape& shape, DType dtype, Device device) {
+  if (!device.is_cpu()) return arange(shape, dtype).to(device);
   const std::int64_t count = shape.numel();
   if (count > 0) (void)tensor::encode(count - 1, dtype);
   Tensor tensor = empty(shape, dtype);

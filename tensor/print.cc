@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "tensor/element.h"
+#include "transport/base/log.h"
 
 // Printing as PyTorch does: all numbers of a tensor in one format, columns aligned, long dimensions
 // shortened.
@@ -170,7 +171,9 @@ class Printer {
 }  // namespace
 
 std::string Tensor::to_string() const {
-  require_cpu("to_string");
+  if (!device_.is_cpu())
+    return base::concat("tensor(on ", parley::to_string(device_), ", shape=", shape_.to_string(),
+                        ", dtype=", name(dtype_), ")");
   return Printer(*this).print();
 }
 

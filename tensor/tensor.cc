@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "tensor/device_memory.h"
 #include "tensor/element.h"
 #include "transport/base/log.h"
 
@@ -85,6 +86,7 @@ Tensor Tensor::view(const void* data, const Shape& shape, DType dtype, const Sha
   const auto numel = static_cast<std::size_t>(shape.numel());
   if (data == nullptr && numel > 0)
     throw UsageError(concat("null data for a tensor of shape ", shape.to_string()));
+  if (!device.is_cpu() && numel > 0) tensor::require_memory_of("from_blob", data, device);
   if (strides.size() != 0 && strides.size() != shape.size())
     throw UsageError(concat("strides ", strides.to_string(), " do not fit shape ", shape.to_string()));
   Tensor tensor(data, numel, dtype, read_only);
@@ -120,7 +122,8 @@ void Tensor::refuse_writing() {
 void Tensor::require_cpu(const char* operation) const {
   if (!device_.is_cpu())
     throw UsageError(concat(operation, ": the tensor is on ", parley::to_string(device_),
-                            " and its elements can be read and written on the CPU only"));
+                            " and its elements can be read and written on the CPU only: take "
+                            "to(parley::Device{})"));
 }
 
 std::size_t Tensor::require_dim(const char* operation, int dim) const {
@@ -162,8 +165,34 @@ void Tensor::fill(const Scalar& value) const {
     std::memcpy(first + done, first, std::min(done, bytes() - done));
 }
 
-Tensor Tensor::clone() const {
-  require_cpu("clone");
+Tensor Tensor::to(Device device) const {
+  if (device_.is_cpu() && device.is_cpu()) return copy_on_cpu();
+  if (!contiguous_) {
+    if (device_.is_cpu()) return copy_on_cpu().to(device);
+    throw UsageError(concat("to: a tensor on ", parley::to_string(device_), " with shape ",
+                            shape_.to_string(), " and strides ", strides_.to_string(),
+                            " is not contiguous, and cannot be copied"));
+  }
+  Tensor copy = empty(shape_, dtype_, device);
+  tensor::copy(copy.data_, data_, bytes(), device_.is_cpu() ? device : device_);
+  return copy;
+}
+
+void Tensor::copy_from(const Tensor& other) const {
+  std::byte* const to = mutable_data();
+  if (shape_ != other.shape_ || dtype_ != other.dtype_)
+    throw UsageError(concat("copy_from: elements of shape ", other.shape_.to_string(), " and ",
+                            name(other.dtype_), " do not go into a tensor of shape ", shape_.to_string(),
+                            " and ", name(dtype_)));
+  if (!contiguous_ || !other.contiguous_) throw UsageError("copy_from: both tensors must be contiguous");
+  if (device_.is_cpu() && other.device_.is_cpu()) {
+    if (numel_ != 0) std::memmove(to, other.data_, bytes());
+  } else {
+    tensor::copy(to, other.data_, bytes(), other.device_.is_cpu() ? device_ : other.device_);
+  }
+}
+
+Tensor Tensor::copy_on_cpu() const {
   Tensor copy = empty(shape_, dtype_);
   std::byte* to = copy.data_;
   if (contiguous_) {

@@ -23,4 +23,12 @@ struct Device {
 [[nodiscard]] PARLEY_API std::string to_string(Device device);
 PARLEY_API std::ostream& operator<<(std::ostream& out, Device device);
 
+// How many CUDA devices this process may use; 0 where there is no CUDA. Opens the driver, so that spawn()
+// forks no ranks off this process afterwards.
+[[nodiscard]] PARLEY_API int device_count();
+
+// Where the memory at an address lies, as CUDA says; the CPU where there is no CUDA. Pinned memory is the
+// host's, managed memory that of the device it was made for.
+[[nodiscard]] PARLEY_API Device device_of(const void* address);
+
 }  // namespace parley

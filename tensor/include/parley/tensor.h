@@ -32,7 +32,7 @@ concept tensor_viewable =
 // owning, with all copies sharing the memory. A Tensor is a handle, like a pointer: a const Tensor may still
 // be written through; a view of const elements is read-only and may be sent, not received into.
 //
-// A view allocates nothing. Owned memory lies on the CPU, aligned to 64 bytes unless it was adopted.
+// A view allocates nothing. Owned memory is aligned to 64 bytes unless it was adopted.
 // Shapes and strides count elements, not bytes; strides are positive or zero.
 //
 // Thread-safety: as a pointer: copies may be used by several threads, elements need the caller's care.
@@ -49,7 +49,8 @@ class PARLEY_API Tensor {
                dtype_of<std::remove_cv_t<std::ranges::range_value_t<Range>>>,
                std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>) {}
 
-  // A view of `data`; without strides it is row-major and dense. The device's memory is not touched.
+  // A view of `data`; without strides it is row-major and dense. UsageError where `data` is not the memory of
+  // that device, which CUDA is asked about.
   [[nodiscard]] static Tensor from_blob(void* data, const Shape& shape, DType dtype,
                                         const Shape& strides = {}, Device device = {});
   [[nodiscard]] static Tensor from_blob(const void* data, const Shape& shape, DType dtype,
@@ -58,16 +59,23 @@ class PARLEY_API Tensor {
   [[nodiscard]] static Tensor bytes(void* data, std::size_t bytes);
   [[nodiscard]] static Tensor bytes(const void* data, std::size_t bytes);
 
-  // Owning.
-  [[nodiscard]] static Tensor empty(const Shape& shape, DType dtype = DType::f32);  // indeterminate elements
-  [[nodiscard]] static Tensor zeros(const Shape& shape, DType dtype = DType::f32);
-  [[nodiscard]] static Tensor ones(const Shape& shape, DType dtype = DType::f32);
-  [[nodiscard]] static Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::f32);
+  // Owning. On a device the elements are there when these return; UsageError says why there is no such
+  // device. empty: indeterminate elements.
+  [[nodiscard]] static Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = {});
+  [[nodiscard]] static Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = {});
+  [[nodiscard]] static Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = {});
+  [[nodiscard]] static Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::f32,
+                                   Device device = {});
   // 0, 1, 2, ... in row-major order; arange(5) has one dimension. UsageError when the last one does not fit.
-  [[nodiscard]] static Tensor arange(const Shape& shape, DType dtype = DType::f32);
-  // Memory of the CPU that somebody else has allocated, row-major and dense; kept alive by the tensor, its
-  // copies and its parts.
-  [[nodiscard]] static Tensor adopt(std::shared_ptr<void> memory, const Shape& shape, DType dtype);
+  [[nodiscard]] static Tensor arange(const Shape& shape, DType dtype = DType::f32, Device device = {});
+  // Memory of the CPU that devices reach without a detour; elements are indeterminate. Needs CUDA.
+  [[nodiscard]] static Tensor pinned(const Shape& shape, DType dtype = DType::f32);
+  // As from_blob(), of memory that somebody else has allocated; kept alive by the tensor, its copies and its
+  // parts.
+  [[nodiscard]] static Tensor adopt(std::shared_ptr<void> memory, const Shape& shape, DType dtype,
+                                    const Shape& strides = {}, Device device = {});
+  [[nodiscard]] static Tensor adopt_read_only(std::shared_ptr<const void> memory, const Shape& shape,
+                                              DType dtype, const Shape& strides = {}, Device device = {});
 
   [[nodiscard]] DType dtype() const noexcept { return dtype_; }
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
@@ -110,8 +118,13 @@ class PARLEY_API Tensor {
   // Sets every element, converted as Scalar::to does. The f8 kinds and pairs take 0 only.
   void fill(const Scalar& value) const;
 
-  // An owning, contiguous, writable copy.
-  [[nodiscard]] Tensor clone() const;
+  // An owning, contiguous, writable copy on the same device, or on another. Of a device's memory it is made
+  // after what the current stream was told, and there when this returns; such a tensor is contiguous.
+  [[nodiscard]] Tensor clone() const { return to(device_); }
+  [[nodiscard]] Tensor to(Device device) const;
+  // Copies the elements of `other`, which may lie on another device; in the same order, and there when this
+  // returns. UsageError unless both are contiguous, and of one shape and dtype.
+  void copy_from(const Tensor& other) const;
 
   // Views of the same memory; they share its ownership. `dim` counts from 0.
   // narrow: indices start to start + length - 1 of one dimension.
@@ -123,7 +136,8 @@ class PARLEY_API Tensor {
 
   // "tensor([1., 2., 3.], dtype=f32)": as PyTorch prints it, four decimals, beyond 1000 elements the first
   // and last three of each dimension; a single element goes without its dtype: "tensor([42.])". Raw bytes and
-  // the f8 kinds are shown in hexadecimal.
+  // the f8 kinds are shown in hexadecimal. Of one on a device, where it is: "tensor(on cuda:0, shape=[2, 3],
+  // dtype=f32)".
   [[nodiscard]] std::string to_string() const;
 
  private:
@@ -132,6 +146,9 @@ class PARLEY_API Tensor {
                      bool read_only);
   [[noreturn]] static void refuse_writing();
   void require_cpu(const char* operation) const;
+  [[nodiscard]] Tensor copy_on_cpu() const;
+  template <typename Allocate>
+  static Tensor owning(const Shape& shape, DType dtype, Device device, const Allocate& allocate_memory);
   std::size_t require_dim(const char* operation, int dim) const;
   std::byte* elements(DType dtype, std::size_t alignment, bool writable) const;
   [[nodiscard]] Scalar only_element() const;
