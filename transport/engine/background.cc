@@ -141,7 +141,7 @@ bool Engine::background_turn(std::uint64_t& seen_polls, int& quiet_turns) noexce
     return true;
   }
   expire(now);
-  if (deferred_.empty()) sleep(std::min(now + longest_sleep, next_expiry_));
+  if (deferred_.empty()) sleep(end_of_sleep(now, longest_sleep));
   return true;
 }
 

@@ -253,6 +253,8 @@ class Engine {
   }
   bool poll_until(WaitCondition condition, Watch& watch);
   bool rest(WaitCondition condition, Watch& watch);
+  [[nodiscard]] base::Clock::time_point end_of_sleep(base::Clock::time_point now,
+                                                     std::chrono::nanoseconds longest) const noexcept;
   bool park(Watch& watch);
   void hand_over() noexcept;
   std::size_t advance_agents() noexcept;

@@ -16,6 +16,8 @@ namespace {
 
 // A sleeper looks at deadlines and at peers that stall at least this often.
 constexpr auto longest_sleep = std::chrono::milliseconds(100);
+// The same of copies from a device, while there are any.
+constexpr auto device_period = std::chrono::microseconds(100);
 // While a poll always finds something, the clock is still read every so many passes: deadlines count, and
 // others may be in the middle of a handshake with us.
 constexpr std::uint32_t busy_polls_per_clock = 16;
@@ -27,6 +29,13 @@ Endpoint* Engine::awaited_endpoint(std::span<Request* const> requests) noexcept 
     if (request->state != RequestState::done)
       return request->peer != nullptr ? request->peer->endpoint : nullptr;
   return nullptr;
+}
+
+// When a sleeper looks again at the latest. What comes from a device rings no bell.
+Clock::time_point Engine::end_of_sleep(Clock::time_point now,
+                                       std::chrono::nanoseconds longest) const noexcept {
+  const auto until = std::min(now + longest, next_expiry_);
+  return messenger_.awaits_device() ? std::min<Clock::time_point>(until, now + device_period) : until;
 }
 
 bool Engine::wait_any(std::span<Request* const> requests, std::chrono::nanoseconds timeout) {
@@ -115,7 +124,7 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
   expire(watch.now);  // what was posted since the last tick has a deadline, too
   // A deadline may have ended what we wait for: then there is nothing to sleep for.
   if (condition.holds() || !deferred_.empty()) return true;
-  auto until = std::min(watch.now + longest_sleep, next_expiry_);
+  auto until = end_of_sleep(watch.now, longest_sleep);
   if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
   sleep(until);
   return true;

@@ -9,6 +9,7 @@
 #include "transport/base/status.h"
 #include "transport/interface/completion.h"
 #include "transport/interface/mover.h"
+#include "transport/interface/offer_ledger.h"
 #include "transport/interface/packet.h"
 
 namespace parley::transport {
@@ -61,6 +62,9 @@ class Endpoint {
   std::size_t eager_limit_bytes = 64 << 10;
   // Moves large data beside this link, if there is such a thing; set before on_link(), valid as the link is.
   Mover* mover = nullptr;
+  // Which offers of the two ends stand, if both can see that at once; set before on_link(), valid as the link
+  // is.
+  OfferLedger* ledger = nullptr;
 };
 
 }  // namespace parley::transport

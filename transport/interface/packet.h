@@ -62,6 +62,11 @@ enum class PacketKind : std::uint8_t {
 
   // The sender has closed `context`: nothing of it follows there, and what is sent to it there is for nobody.
   departed = 17,
+
+  // As `offer`, of memory on a device. payload: none, or the RemoteKey under which a device mover finds it.
+  device_offer = 19,
+  // For the device mover of the receiver of this packet. payload: its.
+  device_note = 20,
 };
 
 // PacketHeader::id of a `turned_away`.

@@ -24,6 +24,15 @@ constexpr auto longest_silence = std::chrono::milliseconds(4500);
 // A longer pause between two looks was ours: we were stopped, or nobody has waited meanwhile.
 constexpr auto longest_pause = seconds(1);
 
+void note_sign_of_life(Peer& peer, std::chrono::steady_clock::time_point now) noexcept {
+  Pulse& pulse = peer.pulse;
+  if (peer.heard != pulse.heard) clear_of_suspicion(peer, now);
+  pulse.suspected = false;
+  pulse.heard = peer.heard;
+  pulse.last_sign = now;
+  pulse.ping_out = false;
+}
+
 }  // namespace
 
 void Messenger::look_after_awaited(TimePoint now) noexcept {
@@ -67,16 +76,7 @@ void Messenger::look_after(Peer& peer, TimePoint now) noexcept {
              " s, but its host does: the process is stopped, or kept from its core");
 }
 
-void Messenger::note_sign_of_life(Peer& peer, TimePoint now) noexcept {
-  Pulse& pulse = peer.pulse;
-  if (peer.heard != pulse.heard) clear_of_suspicion(peer, now);
-  pulse.suspected = false;
-  pulse.heard = peer.heard;
-  pulse.last_sign = now;
-  pulse.ping_out = false;
-}
-
-void Messenger::clear_of_suspicion(Peer& peer, TimePoint now) noexcept {
+void clear_of_suspicion(Peer& peer, std::chrono::steady_clock::time_point now) noexcept {
   if (!std::exchange(peer.pulse.suspected, false)) return;
   PARLEY_LOG(warn, "p2p", peer.title, " answers again, after ",
              duration_cast<seconds>(now - peer.pulse.last_sign).count(), " s");

@@ -44,7 +44,9 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
   if (!take_credit(peer, header)) return;
   switch (header.kind) {
     case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
-    case PacketKind::offer: return handle_offer(peer, header, payload);
+    case PacketKind::offer: return handle_offer(peer, header, payload, KeyKind::of_mover);
+    case PacketKind::device_offer: return handle_offer(peer, header, payload, KeyKind::of_device_mover);
+    case PacketKind::device_note: return handle_note(peer, payload);
     case PacketKind::fill: return handle_fill(peer, header, payload, nullptr);
     case PacketKind::grant: return handle_grant(peer, header);
     case PacketKind::data: return handle_data(peer, header, payload);
@@ -93,6 +95,7 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
         request.ending = describe_match(request, peer, envelope, header.type_code, header.message_bytes);
         peer.landing_request = &request;
         if (!request.ending.failed()) {
+          if (request.device != nullptr) return land_for_device(peer, request, header.payload_bytes);
           if (peer.mover != nullptr) peer.landing.begin(peer.paths, header.payload_bytes, burst_);
           return {request.data, request.capacity_bytes};
         }
@@ -100,20 +103,31 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
     } else if (header.kind == PacketKind::data) {
       if (Request* request = data_target(peer, header); request != nullptr) {
         peer.landing_request = request;
+        if (request->device != nullptr) return land_for_device(peer, *request, header.payload_bytes);
         return {request->data + header.tag, header.payload_bytes};
       }
     } else if (header.kind == PacketKind::fill) {
       if (Request* request = fill_target(peer, header); request != nullptr) {
         peer.landing_request = request;
+        if (request->device != nullptr) return land_for_device(peer, *request, header.payload_bytes);
         return {request->data, header.payload_bytes};
       }
     }
-    peer.landing_buffer = buffers_.take(header.payload_bytes);
-    peer.landing_bytes = header.payload_bytes;
-    if (peer.landing_buffer != nullptr) return {peer.landing_buffer, header.payload_bytes};
-    run_short(peer, "an unexpected message");
+    return land_in_buffer(peer, header.payload_bytes);
   }
-  // Nobody will look at what lands here: the link is closing, or shall.
+  return land_nowhere();
+}
+
+base::MemoryRef Messenger::land_in_buffer(Peer& peer, std::size_t bytes) noexcept {
+  peer.landing_buffer = buffers_.take(bytes);
+  peer.landing_bytes = bytes;
+  if (peer.landing_buffer != nullptr) return {peer.landing_buffer, bytes};
+  run_short(peer, "an unexpected message");
+  return land_nowhere();
+}
+
+// Nobody will look at what lands here: the link is closing, or shall.
+base::MemoryRef Messenger::land_nowhere() noexcept {
   static std::byte nowhere[max_payload_bytes];
   return {nowhere, sizeof(nowhere)};
 }
@@ -130,6 +144,7 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
   std::byte* buffer = std::exchange(peer.landing_buffer, nullptr);
   const bool is_fill = header.kind == PacketKind::fill;
   const bool is_eager = header.kind == PacketKind::eager || is_fill;
+  if (request != nullptr && request->device != nullptr) landed_for_device(peer, *request, header, buffer);
   if (request == nullptr && !is_eager) {
     if (buffer != nullptr) on_packet(endpoint, header, {buffer, header.payload_bytes});
   } else if (take_credit(peer, header)) {
@@ -208,85 +223,14 @@ void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<c
   PostedReceive* posted = matcher_.match_arrival(envelope);
   if (posted == nullptr) return keep(peer, header, payload, adoptable);
   auto& request = static_cast<Request&>(*posted);
-  const Status status = describe_match(request, peer, envelope, header.type_code, payload.size());
-  if (status.ok()) copy_message(request.data, payload);
+  Status status = describe_match(request, peer, envelope, header.type_code, payload.size());
+  if (request.device != nullptr) [[unlikely]]
+    write_to_device(request, 0, payload, status);
+  else if (status.ok())
+    copy_message(request.data, payload);
   if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
   owe(peer, payload.size());
   finish(request, status);  // no posted receive has a number or a mover
-}
-
-void Messenger::handle_offer(Peer& peer, const PacketHeader& header,
-                             std::span<const std::byte> payload) noexcept {
-  RemoteKey key;
-  if (!payload.empty() && payload.size() != key.bytes.size()) return violate(peer, "a malformed offer");
-  const Envelope envelope = envelope_of(peer, header);
-  PostedReceive* posted = matcher_.match_arrival(envelope);
-  if (posted == nullptr) return keep(peer, header, payload, nullptr);
-  copy_bytes(key.bytes.data(), payload.data(), payload.size());
-  auto& request = static_cast<Request&>(*posted);
-  request.ending = describe_match(request, peer, envelope, header.type_code, header.message_bytes);
-  accept_offer(request, peer, header.id, payload.empty() ? nullptr : &key);
-}
-
-// Gets the data of an offer: by the mover that its key is for, else by a grant. A receive that cannot take
-// them, or needs none, asks for 0 bytes and ends.
-void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_id,
-                             const RemoteKey* key) noexcept {
-  request.state = RequestState::moving;
-  request.remote_id = remote_id;
-  const std::size_t wanted = request.ending.failed() ? 0 : request.message_bytes;
-  // Our own send may have been taken back while its offer was on the way: then there is nothing to pull from.
-  const bool stands = peer.number != options_.self || ids_.find(remote_id) != nullptr;
-  if (wanted != 0 && key != nullptr) peer.fillable.push_back(request);
-  if (wanted != 0 && key != nullptr && peer.mover != nullptr && stands)
-    return fetch(request, peer, *key, wanted);
-  grant(request, peer, wanted);
-}
-
-void Messenger::grant(Request& request, Peer& peer, std::size_t bytes) noexcept {
-  request.granted_bytes = bytes;
-  if (bytes != 0 && (request.id = ids_.add(request)) == 0) {
-    request.ending = Code::exhausted;
-    request.granted_bytes = 0;
-  }
-  const bool in_turn = peer.endpoint != nullptr && !peer.blocked && !peer.goodbye_sent && peer.outbox.empty();
-  const bool has_left = in_turn && send_grant(peer, request);
-  if (!has_left) enqueue(peer, request, Errand::grant);
-  if (request.granted_bytes == 0) complete(request, {});
-  if (!has_left && !peer.blocked) drive(peer);
-}
-
-void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
-  Request* request = ids_.find(header.id);
-  const auto receive_id = static_cast<std::uint32_t>(header.tag);
-  const bool valid = request != nullptr && request->peer == &peer && request->kind == RequestKind::send &&
-                     (request->state == RequestState::offered || request->errand == Errand::fill);
-  if (!valid) {
-    // The offer was revoked while the grant was on its way.
-    if (header.message_bytes == 0) return;
-    if (peer.revoked_ids.size() >= max_envelopes) return violate(peer, "too many grants of nothing");
-    if (!note(peer.revoked_ids, receive_id)) return run_short(peer, "an answer to a late grant");
-    if (!peer.blocked) drive(peer);
-    return;
-  }
-  // A fill that has not left is not needed any more.
-  if (std::exchange(request->errand, Errand::none) == Errand::fill)
-    base::IntrusiveList<Request, OutboxTag>::remove(*request);
-  if (header.message_bytes == 0) {
-    if (header.tag == 1) note_pulled(*request);
-    return complete(*request, {});
-  }
-  if (!end_move(*request)) return complete(*request, {});  // it was pulled meanwhile
-  if (request->tendered_units != 0) {
-    end_tender(*request);
-    note_unpulled(peer);
-  }
-  request->state = RequestState::streaming;
-  request->remote_id = receive_id;
-  request->granted_bytes = std::min<std::size_t>(header.message_bytes, request->message_bytes);
-  request->moved_bytes = 0;
-  peer.streams.push_back(*request);
-  if (!peer.blocked) drive(peer);
 }
 
 // The receive that a piece belongs to. Null: it has ended (its group was aborted), or the peer is wrong.
@@ -310,59 +254,16 @@ void Messenger::handle_data(Peer& peer, const PacketHeader& header,
                             std::span<const std::byte> payload) noexcept {
   Request* request = data_target(peer, header);
   if (request == nullptr) return;
-  copy_bytes(request->data + request->moved_bytes, payload.data(), payload.size());
+  if (request->device != nullptr)
+    write_to_device(*request, request->moved_bytes, payload, request->ending);
+  else
+    copy_bytes(request->data + request->moved_bytes, payload.data(), payload.size());
   piece_landed(*request, payload.size());
 }
 
 void Messenger::piece_landed(Request& request, std::size_t bytes) noexcept {
   request.moved_bytes += bytes;
   if (request.ending.failed() || request.moved_bytes == request.granted_bytes) complete(request, {});
-}
-
-void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
-  Unexpected* offer = peer.offers.find(header.id);
-  if (offer == nullptr) {
-    // Matched meanwhile. The sender answers a grant with `revoked`; a pull ends here.
-    Request* request = receive_of(peer, header.id);
-    if (request == nullptr || request->mover == nullptr) return;
-    (void)end_move(*request);
-    if (request->id != 0) return;  // our grant has left, too
-    return wait_again(*request);
-  }
-  if (offer->held) return unlist_offer(*offer);  // its handle finds it so
-  matcher_.take(*offer);
-  dispose(*offer);
-}
-
-// Our grant came too late.
-void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept {
-  Request* request = ids_.find(header.id);
-  if (request == nullptr || request->peer != &peer || request->state != RequestState::moving) return;
-  // A peer that has our grant cannot find it in our outbox.
-  if (base::IntrusiveList<Request, OutboxTag>::is_linked(*request))
-    return violate(peer, "an answer to a grant that has not left");
-  ids_.remove(std::exchange(request->id, 0));
-  (void)end_move(*request);
-  wait_again(*request);
-}
-
-// The message was taken back: the receive goes back to its place and waits for another one.
-void Messenger::wait_again(Request& request) noexcept {
-  if (request.ending.failed()) return complete(request, {});
-  using Stream = base::IntrusiveList<Request, StreamTag>;
-  if (Stream::is_linked(request)) Stream::remove(request);
-  if (request.route != nullptr) end_route(request);
-  request.state = RequestState::posted;
-  request.message_bytes = request.moved_bytes = request.granted_bytes = 0;
-  // A probed message was received by its handle alone: no other one can take its place.
-  if (request.serial == 0) return complete(request, Code::cancelled);
-  if (request.pattern.source == any_source) request.peer = nullptr;
-  if (Arrival* arrival = matcher_.repost(request); arrival != nullptr) {
-    take_arrival(request, static_cast<Unexpected&>(*arrival));
-  } else if (const Status obstacle = receive_obstacle(request.pattern); obstacle.failed()) {
-    matcher_.unpost(request);
-    complete(request, obstacle);
-  }
 }
 
 void Messenger::handle_abort(Peer& peer, const PacketHeader& header,

@@ -88,7 +88,8 @@ Request* Messenger::begin_composite(const CompositeSpec& spec) noexcept {
 }
 
 void Messenger::complete(Request& request, Status status) noexcept {
-  if (request.mover != nullptr && !end_move(request)) request.ending = status = {};
+  if (request.mover != nullptr && !end_move(request) && request.device == nullptr)
+    request.ending = status = {};
   if (request.tendered_units != 0) end_tender(request);
   if (request.route != nullptr) end_route(request);
   if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
@@ -112,12 +113,15 @@ std::optional<Status> Messenger::try_end(Request& request, Status reason) noexce
     case RequestState::posted: matcher_.unpost(request); break;
     case RequestState::queued:
     case RequestState::offered:
+      if (request.device != nullptr && request.mover != nullptr && !recall_from_device(request))
+        return std::nullopt;
       if (end_move(request))
         withdraw(request);
       else
         reason = {};
       break;
     case RequestState::leaving:
+    case RequestState::lent:
     case RequestState::streaming:
     case RequestState::moving:
     case RequestState::composed:
@@ -127,8 +131,7 @@ std::optional<Status> Messenger::try_end(Request& request, Status reason) noexce
   return reason;
 }
 
-// False: out of memory.
-bool Messenger::note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept {
+bool note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept {
   try {
     ids.push_back(id);
     return true;
@@ -264,10 +267,6 @@ void Messenger::end_when_safe(Request& request, Status status) noexcept {
   ending_ = true;
 }
 
-std::uint32_t Messenger::context_of(const Request& request) noexcept {
-  return request.kind == RequestKind::send ? request.envelope.context : request.pattern.context;
-}
-
 bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::string_view reason,
                               AbortManner manner) noexcept {
   const auto grace_ends = std::chrono::steady_clock::now() + grace_of(manner);
@@ -295,12 +294,6 @@ bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
   return true;
 }
 
-// Whether receives from any source miss a peer that ended so. Of one that we never met nothing was expected
-// but by those who named it.
-bool Messenger::counts_as_failure(Status reason) noexcept {
-  return reason.failed() && reason.code() != Code::peer_left && reason.code() != Code::gone;
-}
-
 // Ends everything that needs this peer. Its unmatched messages stay: they were sent in good order.
 void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noexcept {
   const bool is_news = peer.reason.ok();  // else its goodbye has told, and now the link has closed
@@ -314,6 +307,8 @@ void Messenger::fail_peer(Peer& peer, Status status, std::uint32_t culprit) noex
   if (is_failure) note_casualty(peer, culprit);
   if (peer.landing_buffer != nullptr && peer.endpoint == nullptr)
     buffers_.give(std::exchange(peer.landing_buffer, nullptr), peer.landing_bytes);
+  if (peer.landing_place != nullptr && peer.endpoint == nullptr)
+    peer.landing_request->device->abandon(std::exchange(peer.landing_place, nullptr));
   if (peer.endpoint == nullptr) peer.landing_request = nullptr;
   peer.told_us.valid = false;
   if (peer.endpoint == nullptr)  // nobody is left to be told

@@ -39,6 +39,11 @@ bool is_own_shortage(Status status) noexcept {
   return status.code() == Code::exhausted || native == EMFILE || native == ENFILE || native == ENOMEM;
 }
 
+// The first packet of a link is taken, unless the link is dead already, which on_closed() tells.
+void answer_dial(Endpoint& endpoint, const PacketHeader& answer) noexcept {
+  (void)endpoint.try_send(answer, {}, nullptr, Endpoint::Urgency::now);
+}
+
 }  // namespace
 
 void Messenger::set_dial(Peer& peer, DialState state, Endpoint* endpoint) noexcept {
@@ -111,11 +116,6 @@ void Messenger::accept_link(Peer& peer, Endpoint& endpoint) noexcept {
   bring_up(peer, endpoint);
 }
 
-// The first packet of a link is taken, unless the link is dead already, which on_closed() tells.
-void Messenger::answer_dial(Endpoint& endpoint, const PacketHeader& answer) noexcept {
-  (void)endpoint.try_send(answer, {}, nullptr, Endpoint::Urgency::now);
-}
-
 void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
   if (peer.dial.endpoint == &endpoint) peer.dial.endpoint = nullptr;
   end_dial(peer);
@@ -130,6 +130,7 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
     } catch (const std::bad_alloc&) {  // then, perhaps
     }
   }
+  if (device_movers_) peer.device_mover = device_movers_(peer.number, endpoint);
   endpoint.user = &peer;
   // Whoever links later than others has heard of nothing yet.
   for (const auto& [context, record] : aborts_) {
@@ -210,6 +211,7 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   if (peer->endpoint != &endpoint) return;
   peer->endpoint = nullptr;
   if (endpoint.mover != nullptr) peer->mover = nullptr;
+  DeviceMover* const device_mover = std::exchange(peer->device_mover, nullptr);
   set_blocked(*peer, false);
   if (peer->state == PeerState::left)
     reason = peer->reason;
@@ -218,6 +220,7 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   else if (reason.code() == Code::io_error)
     reason = Status(Code::peer_died, reason.native());
   fail_peer(*peer, reason, peer->culprit);
+  if (device_mover != nullptr) device_mover->end();
 }
 
 }  // namespace parley::transport

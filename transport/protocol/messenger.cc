@@ -155,6 +155,7 @@ std::size_t Messenger::completion_functions() noexcept {
 
 std::size_t Messenger::pump() noexcept {
   std::size_t driven = look_after_tenders() + look_after_invited();
+  if (awaits_device_) driven += look_after_devices();
   if (!std::exchange(yielded_, false)) return driven;
   for (auto& peer : peers_) {
     if (!std::exchange(peer->yielded, false) || peer->blocked) continue;

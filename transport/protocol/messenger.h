@@ -16,7 +16,9 @@
 #include "transport/match/matcher.h"
 #include "transport/protocol/buffer_pool.h"
 #include "transport/protocol/contexts.h"
+#include "transport/protocol/device.h"
 #include "transport/protocol/id_table.h"
+#include "transport/protocol/moving.h"
 #include "transport/protocol/peer.h"
 #include "transport/protocol/request.h"
 #include "transport/protocol/route.h"
@@ -62,6 +64,12 @@ class Messenger final : public PacketSink {
   // the same name, unless its link brings one. Before the first message, at both ends; the mover outlives
   // this object.
   void set_mover(std::uint32_t number, Mover& mover) noexcept { peers_[number]->mover = &mover; }
+
+  // Has `make` called for each link that comes up: the mover of device memory beside it, or null. It outlives
+  // the link. Before the first link.
+  void set_device_movers(std::function<DeviceMover*(PeerId, Endpoint&)> make) {
+    device_movers_ = std::move(make);
+  }
 
   // Begins an operation that its caller puts together of others. It ends by end_composite() alone. Null: out
   // of memory.
@@ -125,8 +133,10 @@ class Messenger final : public PacketSink {
   // Large sends leave a few pieces at a time, what is tendered shall be pulled soon, and what was asked for
   // shall come soon; whether there is any of these, and what is to be done about it at this look.
   [[nodiscard]] bool wants_pump() const noexcept {
-    return yielded_ || !tendered_.empty() || !invited_.empty();
+    return yielded_ || awaits_device_ || !tendered_.empty() || !invited_.empty();
   }
+  // Whether what is waited for comes from a device of ours, of which nothing but a look tells.
+  [[nodiscard]] bool awaits_device() const noexcept { return awaits_device_; }
   std::size_t pump() noexcept;
   // Before a sleep: nobody waits any longer for what peers might do soon. Sends the data of all that is
   // tendered, pulls what has not come. Returns of how many.
@@ -186,12 +196,7 @@ class Messenger final : public PacketSink {
   // One that `is_wanted`, among the oldest few unmatched messages of all contexts, so that the look costs
   // nothing much; null: there is none.
   template <typename Predicate>
-  [[nodiscard]] const Unexpected* find_among_oldest(Predicate&& is_wanted) noexcept {
-    Arrival* arrival = matcher_.oldest_arrival();
-    for (int looks = 0; arrival != nullptr && looks < 8; ++looks, arrival = matcher_.next_arrival(*arrival))
-      if (is_wanted(static_cast<const Unexpected&>(*arrival))) return static_cast<const Unexpected*>(arrival);
-    return nullptr;
-  }
+  [[nodiscard]] const Unexpected* find_among_oldest(Predicate&& is_wanted) noexcept;
   [[nodiscard]] const std::string& unreachable_reason(std::uint32_t number) const noexcept {
     return unreachable_[number];
   }
@@ -216,6 +221,7 @@ class Messenger final : public PacketSink {
   bool run_errand(Peer& peer, Request& request) noexcept;
   bool run_send_errand(Peer& peer, Request& request, Endpoint::Urgency urgency) noexcept;
   bool send_grant(Peer& peer, const Request& request) noexcept;
+  Request* next_stream(Peer& peer) noexcept;
   bool send_piece(Peer& peer, Request& request) noexcept;
   void enqueue(Peer& peer, Request& request, Errand errand) noexcept;
   bool wants_eager(const Peer& peer, std::size_t bytes) const noexcept;
@@ -227,19 +233,23 @@ class Messenger final : public PacketSink {
                    std::byte* adoptable) noexcept;
   void handle_eager(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                     std::byte* adoptable) noexcept;
-  void handle_offer(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
+  void handle_offer(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
+                    KeyKind kind) noexcept;
   void handle_grant(Peer& peer, const PacketHeader& header) noexcept;
   void handle_data(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
   void handle_revoke(Peer& peer, const PacketHeader& header) noexcept;
   void handle_revoked(Peer& peer, const PacketHeader& header) noexcept;
   void handle_abort(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
   void handle_goodbye(Peer& peer, const PacketHeader& header) noexcept;
+  base::MemoryRef land_in_buffer(Peer& peer, std::size_t bytes) noexcept;
+  static base::MemoryRef land_nowhere() noexcept;
   void piece_landed(Request& request, std::size_t bytes) noexcept;
   Request* data_target(Peer& peer, const PacketHeader& header) noexcept;
   void keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
             std::byte* adoptable) noexcept;
   void take_arrival(Request& request, Unexpected& message) noexcept;
-  void accept_offer(Request& request, Peer& peer, std::uint32_t remote_id, const RemoteKey* key) noexcept;
+  void accept_offer(Request& request, Peer& peer, std::uint32_t remote_id, KeyKind kind,
+                    const RemoteKey& key) noexcept;
   void grant(Request& request, Peer& peer, std::size_t bytes) noexcept;
   void wait_again(Request& request) noexcept;
   base::Status describe_match(Request& request, Peer& peer, const Envelope& envelope, std::uint8_t type_code,
@@ -258,7 +268,6 @@ class Messenger final : public PacketSink {
   void dispose(Unexpected& message) noexcept;
   void drop(Unexpected& message) noexcept;
   void drop_unmatched(const std::function<bool(const Unexpected&)>& which) noexcept;
-  static bool stands(const Unexpected& message) noexcept;
 
   // groups.cc
   void remind_of_departure(Peer& peer, std::uint32_t context) noexcept;
@@ -272,13 +281,11 @@ class Messenger final : public PacketSink {
   bool wants_tender(Peer& peer, Request& request) noexcept;
   void begin_tender(Peer& peer, Request& request) noexcept;
   void note_unpulled(Peer& peer) noexcept;
-  static void end_tender(Request& request) noexcept;
   std::size_t look_after_tenders() noexcept;
   std::size_t fill_tenders() noexcept;
   void fill(Request& request) noexcept;
   bool send_fill(Peer& peer, Request& request) noexcept;
   Request* fill_target(Peer& peer, const PacketHeader& header) noexcept;
-  static Request* receive_of(Peer& peer, std::uint32_t remote_id) noexcept;
   void handle_fill(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                    std::byte* adoptable) noexcept;
 
@@ -288,9 +295,15 @@ class Messenger final : public PacketSink {
   void pull(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
   static void on_pulled(Completion& completion, base::Status status) noexcept;
   void pulled(Request& request, base::Status status) noexcept;
-  static std::optional<Exposure> expose(const Peer& peer, Request& request) noexcept;
   void note_pulled(Request& request) noexcept;
-  static bool end_move(Request& request) noexcept;
+
+  // device.cc
+  base::MemoryRef land_for_device(Peer& peer, Request& request, std::size_t bytes) noexcept;
+  void pull_to_device(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
+  bool send_notes(Peer& peer) noexcept;
+  void handle_note(Peer& peer, std::span<const std::byte> note) noexcept;
+  std::size_t look_after_devices() noexcept;
+  void lose_device(Peer& peer, Request& request, base::Status status) noexcept;
 
   // routing.cc
   void fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
@@ -306,7 +319,6 @@ class Messenger final : public PacketSink {
   void want_link(Peer& peer) noexcept;
   void dial_again(Peer& peer, std::chrono::steady_clock::time_point now) noexcept;
   void accept_link(Peer& peer, Endpoint& endpoint) noexcept;
-  static void answer_dial(Endpoint& endpoint, const PacketHeader& answer) noexcept;
   void bring_up(Peer& peer, Endpoint& endpoint) noexcept;
   Peer* dialled_with(const Endpoint& endpoint) noexcept;
   void handle_answer(Peer& peer, const PacketHeader& header) noexcept;
@@ -317,11 +329,8 @@ class Messenger final : public PacketSink {
   using TimePoint = std::chrono::steady_clock::time_point;
   void look_after_awaited(TimePoint now) noexcept;
   void look_after(Peer& peer, TimePoint now) noexcept;
-  static void note_sign_of_life(Peer& peer, TimePoint now) noexcept;
-  static void clear_of_suspicion(Peer& peer, TimePoint now) noexcept;
 
   // lifecycle.cc
-  static bool note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept;
   template <typename What>
   Request* new_request(const What& what) noexcept;
   void wait_without_link(Request& request) noexcept;
@@ -339,10 +348,8 @@ class Messenger final : public PacketSink {
   std::chrono::steady_clock::time_point end_grace(std::chrono::steady_clock::time_point now) noexcept;
   void end_when_safe(Request& request, base::Status status) noexcept;
   void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
-  static bool counts_as_failure(base::Status reason) noexcept;
   void fail_requests(Peer& peer, base::Status status) noexcept;
   void fail_any_source(base::Status status, Peer& peer) noexcept;
-  static std::uint32_t context_of(const Request& request) noexcept;
   [[nodiscard]] const AbortRecord* find_abort(std::uint32_t context) const noexcept;
 
   MessengerOptions options_;
@@ -384,6 +391,8 @@ class Messenger final : public PacketSink {
   bool ending_ = false;                   // some request has `ending` set by an abort
   bool unsettled_ = false;                // settle() has something to do
   bool yielded_ = false;                  // pump() has something to do
+  bool awaits_device_ = false;            // pieces are on their way from a device: pump() looks for them
+  std::function<DeviceMover*(PeerId, Endpoint&)> device_movers_;
 };
 
 }  // namespace parley::transport

@@ -12,11 +12,20 @@ namespace parley::transport {
 using base::Code;
 using base::Status;
 
-// Nothing: this message goes by the link.
-std::optional<Exposure> Messenger::expose(const Peer& peer, Request& request) noexcept {
+std::optional<Exposure> expose(const Peer& peer, Request& request) noexcept {
   auto exposure = peer.mover->expose({request.data, request.message_bytes});
   if (exposure && exposure->handle != 0) {
     request.mover = peer.mover;
+    request.exposure = exposure->handle;
+  }
+  return exposure;
+}
+
+std::optional<Exposure> expose_device(const Peer& peer, Request& request) noexcept {
+  if (peer.device_mover == nullptr || request.message_bytes == 0) return std::nullopt;
+  auto exposure = peer.device_mover->expose_device(*request.device);
+  if (exposure) {
+    request.mover = peer.device_mover;
     request.exposure = exposure->handle;
   }
   return exposure;
@@ -30,8 +39,7 @@ void Messenger::note_pulled(Request& request) noexcept {
     mover->note_pulled(std::exchange(request.exposure, 0));
 }
 
-// False: the peer has the message.
-bool Messenger::end_move(Request& request) noexcept {
+bool end_move(Request& request) noexcept {
   Mover* mover = std::exchange(request.mover, nullptr);
   if (mover == nullptr) return true;
   if (request.kind == RequestKind::send) return mover->withdraw(std::exchange(request.exposure, 0));

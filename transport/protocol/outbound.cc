@@ -51,6 +51,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   request->type_code = spec.type_code;
   request->data = const_cast<std::byte*>(spec.data);  // a send only reads it
   request->capacity_bytes = request->message_bytes = spec.bytes;
+  request->device = spec.device;
   request->timeout = spec.timeout;
   request->gives_up = spec.gives_up;
   if (!eager) {
@@ -114,13 +115,14 @@ void Messenger::drive(Peer& peer) noexcept {
     if (!transmit(peer, header, nullptr, nullptr, Urgency::now, outcome)) return;
     peer.departed_contexts.pop_back();
   }
-  for (int pieces = 0; Request* request = peer.streams.front(); ++pieces) {
+  for (int pieces = 0; Request* request = next_stream(peer); ++pieces) {
     if (pieces == pieces_per_turn) {
       peer.yielded = yielded_ = true;
       return;
     }
     if (request->piece_out || !send_piece(peer, *request)) return;
   }
+  if (!peer.streams.empty()) return;  // their next pieces come from devices
   if (!peer.goodbye_wanted) return;
   PacketHeader header{.kind = PacketKind::goodbye};
   header.id = peer.goodbye_culprit ? *peer.goodbye_culprit + 1 : 0;
@@ -235,7 +237,16 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
   header.message_bytes = request.message_bytes;
   header.payload_bytes = eager ? static_cast<std::uint32_t>(request.message_bytes) : 0;
   const std::byte* payload = eager ? request.data : nullptr;
-  if (!eager && !tender && peer.mover != nullptr) exposure = expose(peer, request);
+  if (request.device != nullptr) {
+    header.kind = PacketKind::device_offer;
+    exposure = expose_device(peer, request);
+    if (!send_notes(peer)) {
+      (void)end_move(request);
+      return false;
+    }
+  } else if (!eager && !tender && peer.mover != nullptr) {
+    exposure = expose(peer, request);
+  }
   if (exposure) {
     payload = exposure->key.bytes.data();
     header.payload_bytes = static_cast<std::uint32_t>(exposure->key.bytes.size());
@@ -262,20 +273,24 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
 // The next piece of a granted send. False: the link takes no more, or still reads this piece.
 bool Messenger::send_piece(Peer& peer, Request& request) noexcept {
   const std::size_t left = request.granted_bytes - request.moved_bytes;
-  const std::size_t bytes = std::min(left, options_.piece_bytes);
+  std::span<const std::byte> piece;
+  if (request.device == nullptr)
+    piece = {request.data + request.moved_bytes, std::min(left, options_.piece_bytes)};
+  else
+    (void)request.device->next_piece(piece);  // it is there: next_stream()
   PacketHeader header{.kind = PacketKind::data};
   header.tag = static_cast<std::int64_t>(request.moved_bytes);
   header.id = request.remote_id;
-  header.payload_bytes = static_cast<std::uint32_t>(bytes);
+  header.payload_bytes = static_cast<std::uint32_t>(piece.size());
   Status outcome;
   request.fn = on_payload_read;
-  if (!transmit(peer, header, request.data + request.moved_bytes, &request, Urgency::now, outcome))
-    return false;
-  request.moved_bytes += bytes;
+  if (!transmit(peer, header, piece.data(), &request, Urgency::now, outcome)) return false;
+  request.moved_bytes += piece.size();
   if (outcome.code() == Code::in_progress) {
     request.piece_out = true;
     return false;
   }
+  if (request.device != nullptr) request.device->piece_sent();
   if (request.moved_bytes == request.granted_bytes) {
     base::IntrusiveList<Request, StreamTag>::remove(request);
     complete(request, {});
@@ -300,6 +315,7 @@ void Messenger::payload_read(Request& request, Status status) noexcept {
   }
   if (request.state == RequestState::leaving) return complete(request, {});
   request.piece_out = false;
+  if (request.device != nullptr) request.device->piece_sent();
   if (request.moved_bytes == request.granted_bytes || request.ending.failed()) {
     base::IntrusiveList<Request, StreamTag>::remove(request);
     complete(request, {});

@@ -8,6 +8,7 @@
 
 #include "transport/base/intrusive_list.h"
 #include "transport/base/status.h"
+#include "transport/interface/device_mover.h"
 #include "transport/interface/endpoint.h"
 #include "transport/interface/mover.h"
 #include "transport/protocol/credit.h"
@@ -85,6 +86,7 @@ struct Peer {
   Endpoint* endpoint = nullptr;  // while up or left
   Dial dial;                     // while expected: our own
   Mover* mover = nullptr;        // moves large messages beside the link: the link's own, or set_mover()'s
+  DeviceMover* device_mover = nullptr;  // the same of device memory, while there is a link
   bool blocked = false;       // the link refused something, which waits; on_writable() or on_closed() follows
   bool yielded = false;       // has pieces to send when others have had their turn
   std::uint64_t burst = 0;    // the burst in which it was last sent to, see Messenger::end_burst()
@@ -121,6 +123,7 @@ struct Peer {
   // The packet whose payload is landing: straight in a receive's buffer, else in a buffer of the pool.
   Request* landing_request = nullptr;
   std::byte* landing_buffer = nullptr;
+  std::byte* landing_place = nullptr;  // of the receive's DeviceMemory
   std::size_t landing_bytes = 0;
 
   Pulse pulse;
@@ -134,5 +137,22 @@ struct Peer {
   bool stall_wanted = false;
   bool resume_wanted = false;
 };
+
+// Whether receives from any source miss a peer that ended so. Of one that we never met nothing was expected
+// but by those who named it.
+inline bool counts_as_failure(base::Status reason) noexcept {
+  return reason.failed() && reason.code() != base::Code::peer_left && reason.code() != base::Code::gone;
+}
+// The peer answers again, after it was suspected of being stopped.
+void clear_of_suspicion(Peer& peer, std::chrono::steady_clock::time_point now) noexcept;  // heartbeat.cc
+// Whether a held message can still be had: no offer that was taken back meanwhile, or whose sender is gone.
+bool stands(const Unexpected& message) noexcept;  // unexpected.cc
+// The receive that was matched with an offer of this peer and waits for its data.
+Request* receive_of(Peer& peer, std::uint32_t remote_id) noexcept;  // tender.cc
+
+// The tendered send will not be filled, or is in no list for that any more.
+void end_tender(Request& request) noexcept;  // tender.cc
+// Adds an id to one of the lists above. False: out of memory.
+bool note(std::vector<std::uint32_t>& ids, std::uint32_t id) noexcept;  // lifecycle.cc
 
 }  // namespace parley::transport

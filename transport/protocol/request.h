@@ -13,6 +13,7 @@
 
 namespace parley::transport {
 
+class DeviceMemory;
 class Mover;
 struct Peer;
 struct ReceiveSpec;
@@ -26,11 +27,12 @@ inline constexpr std::uint8_t untyped = 0;
 
 enum class RequestKind : std::uint8_t { send, receive, composite };
 
-// Where an operation stands. The buffer may be touched in `leaving`, `streaming` and `moving` only; in
-// `offered` the peer may read it, as long as its mover has not withdrawn the key.
+// Where an operation stands. The buffer may be touched in `leaving`, `lent`, `streaming` and `moving` only;
+// in `offered` the peer may read it, as long as its mover has not withdrawn the key.
 enum class RequestState : std::uint8_t {
   queued,     // send: in its peer's outbox, the link had no room
   leaving,    // send: the link reads the buffer; the message is complete once it has
+  lent,       // send: the peer has begun to copy device memory, and is about to say so
   offered,    // send: the peer knows of it and has not told that it has matched it
   streaming,  // send: granted; pieces leave one after the other
   posted,     // receive: in the matcher
@@ -73,7 +75,8 @@ struct alignas(64) Request : PostedReceive,
   Envelope envelope;          // send: own; receive: the message's, once matched
   std::byte* data = nullptr;  // a send only reads it
   std::size_t capacity_bytes = 0;
-  std::size_t message_bytes = 0;  // of the whole message, once known
+  std::size_t message_bytes = 0;   // of the whole message, once known
+  DeviceMemory* device = nullptr;  // null: `data` is memory of the host; else only this knows how to reach it
 
   base::Parker* waiter = nullptr;                     // woken at the end
   void (*on_done)(Request&) noexcept = nullptr;       // called at the end, engine lock held
@@ -98,5 +101,9 @@ struct alignas(64) Request : PostedReceive,
   std::uint32_t id = 0;         // our number on the wire; 0: none given
   std::uint32_t remote_id = 0;  // the peer's request
 };
+
+[[nodiscard]] inline std::uint32_t context_of(const Request& request) noexcept {
+  return request.kind == RequestKind::send ? request.envelope.context : request.pattern.context;
+}
 
 }  // namespace parley::transport

@@ -51,8 +51,18 @@ inline void Messenger::finish(Request& request, base::Status status) noexcept {
 // Frees a request that has ended, was released, and waits in no outbox.
 inline void Messenger::finish_errand(Request& request) noexcept {
   using Outbox = base::IntrusiveList<Request, OutboxTag>;
-  if (request.state == RequestState::done && request.released && !Outbox::is_linked(request))
-    requests_.destroy(&request);
+  if (request.state != RequestState::done || !request.released || Outbox::is_linked(request)) return;
+  if (request.device != nullptr) [[unlikely]]
+    release_device(request);
+  requests_.destroy(&request);
+}
+
+template <typename Predicate>
+const Unexpected* Messenger::find_among_oldest(Predicate&& is_wanted) noexcept {
+  Arrival* arrival = matcher_.oldest_arrival();
+  for (int looks = 0; arrival != nullptr && looks < 8; ++looks, arrival = matcher_.next_arrival(*arrival))
+    if (is_wanted(static_cast<const Unexpected&>(*arrival))) return static_cast<const Unexpected*>(arrival);
+  return nullptr;
 }
 
 inline void Messenger::release(Request& request) noexcept {

@@ -47,6 +47,7 @@ struct SendSpec {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
   bool synchronous = false;
+  DeviceMemory* device = nullptr;  // of memory on a device, and then it is synchronous
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see Request
   Endpoint::Urgency urgency = Endpoint::Urgency::now;
@@ -69,6 +70,7 @@ struct ReceiveSpec {
   std::uint8_t type_code = untyped;
   std::byte* data = nullptr;
   std::size_t capacity_bytes = 0;
+  DeviceMemory* device = nullptr;  // of memory on a device
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see Request
 };
@@ -86,6 +88,7 @@ inline Request::Request(const ReceiveSpec& spec) noexcept
       type_code(spec.type_code),
       data(spec.data),
       capacity_bytes(spec.capacity_bytes),
+      device(spec.device),
       timeout(spec.timeout) {}
 
 // What a send or receive call came to. No request: it is complete (a send's only way to be so) or failed.

@@ -73,8 +73,7 @@ void Messenger::note_unpulled(Peer& peer) noexcept {
   habits.skip_next = std::min(2 * habits.skip_next, TenderHabits::most_skip);
 }
 
-// It will not be filled, or has been taken out of tendered_ for that.
-void Messenger::end_tender(Request& request) noexcept {
+void end_tender(Request& request) noexcept {
   using Stream = base::IntrusiveList<Request, StreamTag>;
   request.peer->credit_units += std::exchange(request.tendered_units, 0);
   if (Stream::is_linked(request)) Stream::remove(request);
@@ -128,9 +127,8 @@ bool Messenger::send_fill(Peer& peer, Request& request) noexcept {
   return true;
 }
 
-// The receive that was matched with an offer of this peer and waits for its data. There are as many as the
-// peer has offers that it can expose or fill, and as a rule it is the first.
-Request* Messenger::receive_of(Peer& peer, std::uint32_t remote_id) noexcept {
+// There are as many as the peer has offers that it can expose or fill, and as a rule it is the first.
+Request* receive_of(Peer& peer, std::uint32_t remote_id) noexcept {
   Request* request = peer.fillable.front();
   while (request != nullptr && (request->remote_id != remote_id || peer.landing_request == request))
     request = peer.fillable.next(*request);
@@ -160,7 +158,10 @@ void Messenger::handle_fill(Peer& peer, const PacketHeader& header, std::span<co
     return land_offer(*offer, payload, adoptable);
   // Matched meanwhile; or the receive has ended without it.
   if (Request* request = fill_target(peer, header); request != nullptr) {
-    copy_bytes(request->data, payload.data(), payload.size());
+    if (request->device != nullptr)
+      write_to_device(*request, 0, payload, request->ending);
+    else
+      copy_bytes(request->data, payload.data(), payload.size());
     complete(*request, {});
   }
   owe(peer, payload.size());

@@ -15,7 +15,7 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
   if (is_closed || abort_record(header.context) != nullptr) {  // nobody will ever ask for it
     if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
     if (header.kind == PacketKind::eager) owe(peer, payload.size());
-    if (is_closed && header.kind == PacketKind::offer) {  // its sender may have had no link when we closed it
+    if (is_closed && header.kind != PacketKind::eager) {  // its sender may have had no link when we closed it
       remind_of_departure(peer, header.context);
     }
     return;
@@ -31,10 +31,13 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
   message->envelope = envelope_of(peer, header);
   message->type_code = header.type_code;
   message->message_bytes = header.message_bytes;
-  if (header.kind == PacketKind::offer) {
+  if (header.kind != PacketKind::eager) {
+    const bool is_on_device = header.kind == PacketKind::device_offer;
     message->state = UnexpectedState::offered;
     message->remote_id = header.id;
-    message->has_key = !payload.empty();
+    message->key = payload.empty() ? KeyKind::none
+                   : is_on_device  ? KeyKind::of_device_mover
+                                   : KeyKind::of_mover;
     copy_bytes(message->small.data(), payload.data(), payload.size());
     if (!list_offer(*message)) return messages_.destroy(message);
   } else if (!store(*message, payload, adoptable)) {
@@ -95,18 +98,20 @@ void Messenger::unlist_offer(const Unexpected& message) noexcept {
 // A posted or new receive gets a message that waited.
 void Messenger::take_arrival(Request& request, Unexpected& message) noexcept {
   Peer& peer = *message.peer;
-  const Status status =
-      describe_match(request, peer, message.envelope, message.type_code, message.message_bytes);
+  Status status = describe_match(request, peer, message.envelope, message.type_code, message.message_bytes);
   if (message.state == UnexpectedState::offered) {
     request.ending = status;
     const std::uint32_t remote_id = message.remote_id;
-    const bool has_key = message.has_key;
+    const KeyKind kind = message.key;
     RemoteKey key;
     copy_bytes(key.bytes.data(), message.small.data(), key.bytes.size());
     dispose(message);
-    return accept_offer(request, peer, remote_id, has_key ? &key : nullptr);
+    return accept_offer(request, peer, remote_id, kind, key);
   }
-  if (status.ok()) copy_bytes(request.data, message.payload, message.message_bytes);
+  if (request.device != nullptr) [[unlikely]]
+    write_to_device(request, 0, {message.payload, message.message_bytes}, status);
+  else if (status.ok())
+    copy_bytes(request.data, message.payload, message.message_bytes);
   owe(peer, message.message_bytes);
   dispose(message);
   complete(request, status);
@@ -117,8 +122,7 @@ void Messenger::hold(Unexpected& message) noexcept {
   message.held = true;
 }
 
-// Whether a held message can still be had: no offer that was taken back meanwhile, or whose sender is gone.
-bool Messenger::stands(const Unexpected& message) noexcept {
+bool stands(const Unexpected& message) noexcept {
   if (message.state != UnexpectedState::offered) return true;
   return message.peer->offers.find(message.remote_id) == &message;
 }

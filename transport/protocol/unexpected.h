@@ -15,6 +15,9 @@ enum class UnexpectedState : std::uint8_t {
   landed,   // eager, its payload is here
 };
 
+// Whose key came with an offer.
+enum class KeyKind : std::uint8_t { none, of_mover, of_device_mover };
+
 // A message that came before its receive. Owned by Messenger's pool: in the matcher, or held by a probe; an
 // offer is also listed in its peer, until it is taken back or the peer is gone.
 struct Unexpected : Arrival {
@@ -26,7 +29,7 @@ struct Unexpected : Arrival {
   std::uint8_t type_code = untyped;
   std::uint32_t remote_id = 0;  // offered: the sender's request
   std::size_t message_bytes = 0;
-  bool has_key = false;          // offered: `small` begins with the RemoteKey
+  KeyKind key = KeyKind::none;   // offered: `small` begins with the RemoteKey
   std::byte* payload = nullptr;  // landed: `small`, or from the buffer pool
   std::array<std::byte, 128> small;
 

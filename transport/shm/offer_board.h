@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "transport/interface/offer_ledger.h"
 #include "transport/shm/segment.h"
 
 // Which offers stand: a page of words that the sender of offers owns and the receiver maps. A receiver that
@@ -30,11 +31,7 @@
 //     is touched because of it.
 namespace parley::transport::shm {
 
-// One offer as both sides name it; travels in the key.
-struct OfferToken {
-  std::uint32_t word = 0;
-  std::uint32_t generation = 0;
-};
+using OfferToken = OfferTicket;
 
 // Of one pair in one direction. Offers beyond them go without a key.
 inline constexpr std::uint32_t board_words = 1024;

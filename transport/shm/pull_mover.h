@@ -20,7 +20,7 @@ struct PullingTag;
 // mapping of the sender's arena, without a system call, or else by a cross-memory copy. See offer_board.h for
 // how an offer is taken back. One for each link; it is there, and says why, for a pair that can do neither,
 // too. Thread-safety: none; the engine's lock.
-class PullMover final : public Mover, public base::ListHook<PullingTag> {
+class PullMover final : public Mover, public OfferLedger, public base::ListHook<PullingTag> {
  public:
   using PullingList = base::IntrusiveList<PullMover, PullingTag>;
 
@@ -42,6 +42,14 @@ class PullMover final : public Mover, public base::ListHook<PullingTag> {
   // What is mapped is copied once, by the core that wants it.
   [[nodiscard]] bool outruns_links(const RemoteKey& key) const noexcept override;
   void stop(Completion& done) noexcept override;
+
+  // OfferLedger: offers of others than this mover stand on the same board.
+  std::optional<OfferTicket> open_offer() noexcept override { return own_offers_.open(); }
+  bool withdraw_offer(OfferTicket ticket) noexcept override { return own_offers_.withdraw(ticket); }
+  void note_offer_taken(OfferTicket ticket) noexcept override { own_offers_.note_taken(ticket); }
+  bool take_offer(OfferTicket ticket) noexcept override {
+    return shm::PeerOffers::is_valid(ticket) && peer_offers_.take(ticket);
+  }
 
   // The next piece of the oldest pull. REQUIRES: in the list.
   void pull_a_piece() noexcept;

@@ -218,6 +218,7 @@ void ShmTransport::admit(Introduction introduction) noexcept {
     link->dialled = dialled;
     link->transport = name();
     link->mover = mover.get();
+    link->ledger = mover.get();
     const bool is_watched = watch(link->socket().get(), link.get()) &&
                             (!link->end_of_life() || watch(link->end_of_life().get(), link.get()));
     if (!is_watched) {

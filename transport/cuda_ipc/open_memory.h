@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+#include "transport/cuda/api.h"
+
+namespace parley::transport::cuda_ipc {
+
+// Memory of other processes that this one has open: a process can open an allocation only once, but may be
+// linked to its owner several times (in several worlds). Each acquire() that went well has its release().
+// Thread-safety: any thread.
+
+// Fails as Api::import_memory(). `device`, on which it lies, is entered.
+cuda::Code acquire(cuda::Api& api, const cuda::MemoryHandle& handle, std::byte*& base) noexcept;
+void release(cuda::Api& api, std::byte* base) noexcept;
+
+}  // namespace parley::transport::cuda_ipc

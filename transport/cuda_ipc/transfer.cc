@@ -1,0 +1,207 @@
+#include "transport/cuda_ipc/transfer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace parley::transport::cuda_ipc {
+
+using base::Status;
+using cuda::Code;
+using cuda::DeviceScope;
+using cuda::PinnedBlock;
+using cuda::PinnedPool;
+
+namespace {
+// What goes by the link is cut into so much at first, so that the first piece leaves soon, and then into as
+// much as a block holds.
+constexpr std::size_t first_piece_bytes = 256 << 10;
+}  // namespace
+
+Transfer::~Transfer() {
+  const DeviceScope scope(*port_.api(), desk_.device);
+  let_go();
+  if (landing_ != nullptr) desk_.pinned.give_back(landing_);
+  for (; first_ != end_; ++first_) {
+    Piece& piece = piece_at(first_);
+    desk_.events.give_back(piece.event);
+    // A failure here is the device's, and whoever uses it next is told.
+    if (piece.is_here)
+      desk_.pinned.give_back(piece.block);
+    else
+      (void)desk_.pinned.give_back_after(piece.block, stream_);
+  }
+}
+
+void Transfer::hold(std::shared_ptr<EventSlots> slots, Slot& slot) noexcept {
+  slots_ = std::move(slots);
+  slot_ = &slot;
+}
+
+void Transfer::let_go() noexcept {
+  if (slot_ == nullptr) return;
+  const bool is_read = slot_->state == Slot::State::taken || slot_->state == Slot::State::pulled;
+  // Whoever writes the memory next, or frees it, does so after the peer has read it: also where nobody has
+  // waited for the operation, or it ended badly when the peer had begun.
+  if (is_read && (!is_followed_ || slot_->block.memory != nullptr)) {
+    const DeviceScope scope(*port_.api(), desk_.device);
+    (void)port_.api()->wait(stream_, slot_->finished);
+  }
+  slots_->free(*std::exchange(slot_, nullptr), stream_);
+  slots_.reset();
+}
+
+// Null: there is none now, or no memory to note it.
+PinnedBlock* Transfer::take_block(std::size_t bytes) noexcept {
+  try {
+    return desk_.pinned.take(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+Code Transfer::pull(const std::byte* from, std::size_t bytes, int device, cuda::Event ready,
+                    cuda::Event finished) noexcept {
+  cuda::Api& api = *port_.api();
+  const DeviceScope scope(api, desk_.device);
+  Code code = api.wait(stream_, ready);
+  if (code == Code::ok) code = api.copy(address_, from, bytes, stream_);
+  if (code != Code::ok) return code;
+  if (device == desk_.device) return api.record(finished, stream_);
+  // An event is recorded in a stream of its own device: there, after the copy here.
+  cuda::Event copied = nullptr;
+  code = desk_.events.take(copied);
+  if (code != Code::ok) return code;
+  code = api.record(copied, stream_);
+  if (code == Code::ok) {
+    const DeviceScope there(api, device);
+    code = api.wait(cuda::default_stream, copied);
+    if (code == Code::ok) code = api.record(finished, cuda::default_stream);
+  }
+  desk_.events.give_back(copied);
+  return code;
+}
+
+Code Transfer::order(cuda::Stream stream) noexcept {
+  cuda::Api& api = *port_.api();
+  const DeviceScope scope(api, desk_.device);
+  if (slot_ != nullptr && slot_->state == Slot::State::pulled) {
+    is_followed_ |= stream == stream_;
+    return api.wait(stream, slot_->finished);
+  }
+  if (stream == stream_) return Code::ok;
+  cuda::Event reached = nullptr;
+  Code code = desk_.events.take(reached);
+  if (code != Code::ok) return code;
+  code = api.record(reached, stream_);
+  if (code == Code::ok) code = api.wait(stream, reached);
+  desk_.events.give_back(reached);
+  return code;
+}
+
+Status Transfer::write(std::size_t offset, std::span<const std::byte> from) noexcept {
+  cuda::Api& api = *port_.api();
+  const DeviceScope scope(api, desk_.device);
+  while (!from.empty()) {
+    const std::size_t bytes = std::min(from.size(), PinnedPool::large_bytes);
+    PinnedBlock* const block = take_block(bytes);
+    // Without one the driver copies what is not pinned before it returns.
+    if (block == nullptr) return status_of(api.copy(address_ + offset, from.data(), from.size(), stream_));
+    std::memcpy(block->data, from.data(), bytes);
+    const Code copied = api.copy(address_ + offset, block->data, bytes, stream_);
+    const Code given = desk_.pinned.give_back_after(block, stream_);
+    if (copied != Code::ok || given != Code::ok) return status_of(copied != Code::ok ? copied : given);
+    offset += bytes;
+    from = from.subspan(bytes);
+  }
+  return {};
+}
+
+std::byte* Transfer::landing_place(std::size_t bytes) noexcept {
+  if (bytes > PinnedPool::large_bytes) return nullptr;
+  const DeviceScope scope(*port_.api(), desk_.device);
+  landing_ = take_block(bytes);
+  return landing_ != nullptr ? landing_->data : nullptr;
+}
+
+Status Transfer::landed(std::byte* place, std::size_t offset, std::size_t bytes) noexcept {
+  cuda::Api& api = *port_.api();
+  const DeviceScope scope(api, desk_.device);
+  const Code copied = api.copy(address_ + offset, place, bytes, stream_);
+  const Code given = desk_.pinned.give_back_after(std::exchange(landing_, nullptr), stream_);
+  return status_of(copied != Code::ok ? copied : given);
+}
+
+void Transfer::abandon(std::byte*) noexcept {
+  const DeviceScope scope(*port_.api(), desk_.device);
+  desk_.pinned.give_back(std::exchange(landing_, nullptr));
+}
+
+void Transfer::begin_reading(std::size_t bytes) noexcept {
+  wanted_ = bytes;
+  const DeviceScope scope(*port_.api(), desk_.device);
+  (void)read_ahead();  // next_piece() tells
+}
+
+Code Transfer::begin_piece(PinnedBlock& block, std::size_t bytes) noexcept {
+  cuda::Api& api = *port_.api();
+  Piece piece{.block = &block, .bytes = bytes};
+  Code code = desk_.events.take(piece.event);
+  if (code != Code::ok) {
+    desk_.pinned.give_back(&block);
+    return code;
+  }
+  code = api.copy(block.data, address_ + begun_, bytes, stream_);
+  if (code == Code::ok) code = api.record(piece.event, stream_);
+  if (code != Code::ok) {
+    desk_.events.give_back(piece.event);
+    (void)desk_.pinned.give_back_after(&block, stream_);
+    return code;
+  }
+  piece_at(end_++) = piece;
+  begun_ += bytes;
+  return code;
+}
+
+// Begins as many pieces as there is room for.
+Code Transfer::read_ahead() noexcept {
+  while (begun_ < wanted_ && end_ - first_ < most_pieces) {
+    const std::size_t most = begun_ == 0 ? first_piece_bytes : PinnedPool::large_bytes;
+    const std::size_t bytes = std::min(wanted_ - begun_, most);
+    PinnedBlock* const block = take_block(bytes);
+    // Others will give theirs back. If nobody has any, there is no pinned memory at all.
+    if (block == nullptr)
+      return first_ == end_ && desk_.pinned.reserved_bytes() == 0 ? Code::out_of_memory : Code::not_ready;
+    if (const Code code = begin_piece(*block, bytes); code != Code::ok) return code;
+  }
+  return Code::ok;
+}
+
+Status Transfer::next_piece(std::span<const std::byte>& piece) noexcept {
+  cuda::Api& api = *port_.api();
+  const DeviceScope scope(api, desk_.device);
+  if (first_ == end_) {
+    const Code code = read_ahead();
+    if (first_ == end_) return code == Code::not_ready ? Status(base::Code::again) : status_of(code);
+  }
+  Piece& next = piece_at(first_);
+  if (!next.is_here) {
+    const Code code = api.query(next.event);
+    if (code == Code::not_ready) return base::Code::again;
+    if (code != Code::ok) return status_of(code);
+    next.is_here = true;
+  }
+  piece = {next.block->data, next.bytes};
+  return {};
+}
+
+void Transfer::piece_sent() noexcept {
+  const DeviceScope scope(*port_.api(), desk_.device);
+  Piece& sent = piece_at(first_++);
+  desk_.events.give_back(sent.event);
+  desk_.pinned.give_back(sent.block);
+  (void)read_ahead();  // next_piece() tells
+}
+
+}  // namespace parley::transport::cuda_ipc

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace parley::transport {
+
+// One offer as both ends of its link name it; travels in keys.
+struct OfferTicket {
+  std::uint32_t word = 0;
+  std::uint32_t generation = 0;
+};
+
+// Which offers of the two processes of a link stand; both see the same at the same time. An offer is ended by
+// whoever comes first: its sender withdraws it, or its receiver takes it.
+// Thread-safety: none; one thread at a time in each process.
+class OfferLedger {
+ public:
+  // Of our own offers. Nothing: as many stand as there is room for.
+  virtual std::optional<OfferTicket> open_offer() noexcept = 0;
+  // Exactly one of these two is called, once, for each of them. False: it was taken.
+  virtual bool withdraw_offer(OfferTicket ticket) noexcept = 0;
+  // The receiver has told that it has taken it.
+  virtual void note_offer_taken(OfferTicket ticket) noexcept = 0;
+
+  // Of the peer's. False: it was withdrawn, or there is no such.
+  virtual bool take_offer(OfferTicket ticket) noexcept = 0;
+
+ protected:
+  ~OfferLedger() = default;
+};
+
+}  // namespace parley::transport

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "transport/interface/packet.h"
+#include "transport/protocol/peer.h"
+#include "transport/protocol/request.h"
+
+// What is done with a request's memory on a device; see device.cc.
+namespace parley::transport {
+
+// Copies a payload there, unless `status` has failed already; else `status` is what came of it.
+void write_to_device(Request& request, std::size_t offset, std::span<const std::byte> payload,
+                     base::Status& status) noexcept;
+// The payload of a packet has landed: in peer.landing_place, else in `buffer`.
+void landed_for_device(Peer& peer, Request& request, const PacketHeader& header,
+                       const std::byte* buffer) noexcept;
+// Takes back a send that was exposed. False: its receiver was first, and is about to say so.
+bool recall_from_device(Request& request) noexcept;
+// Before the request is freed.
+void release_device(Request& request) noexcept;
+
+}  // namespace parley::transport
