@@ -4,6 +4,7 @@
 
 #include "api/operation.h"
 #include "transport/base/log.h"
+#include "transport/cuda/runtime.h"
 
 namespace parley::detail {
 
@@ -31,12 +32,14 @@ std::string text_of(const GroupState& group) {
   return text + "}";
 }
 
-void refuse_tensor(const Tensor& tensor, const char* operation) {
-  if (tensor.device().type != Device::cpu)
-    throw UsageError(concat(operation, ": the tensor is not on the CPU"));
+void check_further(const Tensor& tensor, const char* operation, bool writable) {
   if (!tensor.is_contiguous())
     throw UsageError(concat(operation, ": the tensor is not contiguous; send tensor.clone() instead"));
-  throw UsageError(concat(operation, ": the tensor is a view of const memory"));
+  if (writable && tensor.is_read_only())
+    throw UsageError(concat(operation, ": the tensor is a view of const memory"));
+  if (!tensor.device().is_cpu() && cuda::runtime() == nullptr)
+    throw UsageError(concat(operation, ": the tensor is on ", to_string(tensor.device()),
+                            ", but there is no CUDA here: ", cuda::reason_against()));
 }
 
 void refuse_rank(const GroupState& group, int rank, const char* what) {

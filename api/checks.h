@@ -32,16 +32,16 @@ inline GroupState& require_member(const std::shared_ptr<GroupState>& state, cons
 // "group \"evens\" {0, 2}", for errors.
 std::string text_of(const GroupState& group);
 
-// What a message is sent from or received into; throws UsageError when a tensor is not contiguous, not on the
-// CPU or (for a receive) read-only.
+// What a message is sent from or received into; throws UsageError when a tensor is not contiguous, (for a
+// receive) read-only, or on a device where this process has none.
 inline bool is_good(const Tensor& tensor, bool writable) {
   return tensor.device().type == Device::cpu && tensor.is_contiguous() &&
          !(writable && tensor.is_read_only());
 }
-[[noreturn]] void refuse_tensor(const Tensor& tensor, const char* operation);
+void check_further(const Tensor& tensor, const char* operation, bool writable);
 inline void check_tensor(const Tensor& tensor, const char* operation, bool writable) {
   if (!is_good(tensor, writable)) [[unlikely]]
-    refuse_tensor(tensor, operation);
+    check_further(tensor, operation, writable);
 }
 
 // Throws UsageError naming the valid ranks: "new_group: rank 7 is out of range: ...".

@@ -92,6 +92,7 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
   bool has_begun = false;
   const auto begin_and_wait = [&]() -> Outcome {
     Engine::Visit visit(engine);
+    if (call.place != nullptr) (void)group->world->devices.open();  // it is there: a tensor is
     Channel& channel = channel_of(*group);
     has_begun = !channel.is_full();
     if (!has_begun) return {};
@@ -102,6 +103,7 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
     // A wait without a deadline does not throw: a borrowed call is here until it has ended.
     if (!goes_on) return outcome_of(*group, posted, description, visit);
     begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
+    if (!call.device.is_cpu()) WorkAccess::set_device(work, call.device.index);
     return {};
   };
   for (;;) {

@@ -22,6 +22,9 @@ struct CollectiveCall {
   collective::Call call;
   std::shared_ptr<const void> owner = nullptr;  // of the tensors' memory, while it is under way
   bool async_op = false;
+  bool has_tensor = false;
+  Device device = {};                                        // of its tensors, once it has one
+  std::shared_ptr<collective::DevicePlace> place = nullptr;  // then, if that is no CPU
   std::vector<std::uint64_t> counts = {};  // what the spans of call.question are of, where blocks are uneven
   std::vector<std::uint64_t> receive_counts = {};
 };

@@ -6,6 +6,7 @@
 
 #include "api/checks.h"
 #include "api/message_access.h"
+#include "api/on_device.h"
 #include "api/operation.h"
 #include "api/posting.h"
 
@@ -28,11 +29,17 @@ Message MessageAccess::make(std::shared_ptr<GroupState> group, Unexpected& messa
 RecvStatus MessageAccess::receive(Message& message, const Tensor& tensor, const RecvOptions& options) {
   if (message.held_ == nullptr) throw UsageError("this message was received before");
   GroupState& group = require_group(message.held_->group);
-  const auto spec =
+  auto spec =
       receive_spec(group, tensor, message.source(), {.tag = message.tag(), .timeout = options.timeout});
   const std::shared_ptr<GroupState> keep = message.held_->group;
-  const transport::Posted posted = group.world->engine->locked(
-      [&](Messenger& messenger) { return messenger.receive_held(*message.held_->message, spec); });
+  const transport::Posted posted =
+      group.world->engine->locked([&](Messenger& messenger) -> transport::Posted {
+        if (!tensor.device().is_cpu() && (spec.device = begin_on_device(group, tensor)) == nullptr)
+          return {base::Code::exhausted};
+        const transport::Posted received = messenger.receive_held(*message.held_->message, spec);
+        if (received.request == nullptr && spec.device != nullptr) spec.device->release();
+        return received;
+      });
   const FailedOperation description = describe(spec);
   if (posted.request == nullptr) throw_failure(group, description, posted.status);
   message.held_.reset();

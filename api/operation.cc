@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/group_state.h"
+#include "api/on_device.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
@@ -94,6 +95,7 @@ namespace {
 Outcome take_outcome(Request& request, const GroupState* group, const FailedOperation& description,
                      Messenger& messenger) {
   Outcome outcome;
+  order_stream(request);
   if (request.status.ok())
     outcome.status = status_of(request, group);
   else

@@ -56,6 +56,8 @@ void begin_work(Work& work, const std::shared_ptr<GroupState>& group, const Tens
   const bool is_world = group->is_world();
   WorkAccess::begin(work, new Operation(group->world.get(), &request, describe(spec), tensor.owner(), true,
                                         is_world ? nullptr : group.get(), is_world ? nullptr : group));
+  if (!tensor.device().is_cpu()) [[unlikely]]
+    WorkAccess::set_device(work, tensor.device().index);
   visit.keep(group->world);
 }
 // Posts what a spec says. Makes `work`, which is empty, its handle. A failed status: it

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/checks.h"
+#include "api/on_device.h"
 #include "api/operation.h"
 #include "api/posting.h"
 #include "api/work_access.h"
@@ -65,7 +66,7 @@ transport::ReceiveSpec checked_receive_spec(const GroupState& group, const Tenso
 
 base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
                        int destination, const transport::SendSpec& spec, transport::Engine::Visit& visit) {
-  const Posted posted = visit.send(spec, true);
+  const Posted posted = post(visit, *group, tensor, spec, true);
   if (posted.request != nullptr)
     begin_work(work, group, tensor, *posted.request, spec, visit);
   else if (posted.status.ok())
@@ -77,7 +78,7 @@ base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, con
 
 base::Status post_receive(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
                           const transport::ReceiveSpec& spec, transport::Engine::Visit& visit) {
-  const Posted posted = visit.receive(spec, true);
+  const Posted posted = post(visit, *group, tensor, spec, true);
   if (posted.request == nullptr) return posted.status;
   begin_work(work, group, tensor, *posted.request, spec, visit);
   return {};
@@ -120,7 +121,7 @@ void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions
   const transport::SendSpec spec = detail::send_spec(group, tensor, destination, options);
   const Outcome outcome = [&]() -> Outcome {
     Engine::Visit visit(*group.world->engine);
-    const Posted posted = visit.send(spec, false);
+    const Posted posted = detail::post(visit, group, tensor, spec, false);
     if (posted.request == nullptr && posted.status.ok()) return {};
     return detail::outcome_of(group, posted, detail::describe(spec), visit);
   }();
@@ -132,7 +133,8 @@ RecvStatus ProcessGroup::recv(const Tensor& tensor, int source, const RecvOption
   const transport::ReceiveSpec spec = detail::receive_spec(group, tensor, source, options);
   const Outcome outcome = [&] {
     Engine::Visit visit(*group.world->engine);
-    return detail::outcome_of(group, visit.receive(spec, false), detail::describe(spec), visit);
+    const Posted posted = detail::post(visit, group, tensor, spec, false);
+    return detail::outcome_of(group, posted, detail::describe(spec), visit);
   }();
   return detail::status_or_throw(*group.world, outcome);
 }
@@ -146,7 +148,7 @@ Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOption
   WorkAccess::set_status(work, {destination, options.tag, spec.bytes});
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
-    const Posted sent = visit.send(spec, true);
+    const Posted sent = detail::post(visit, group, tensor, spec, true);
     if (sent.request != nullptr) detail::begin_work(work, state_, tensor, *sent.request, spec, visit);
     return sent;
   }();
@@ -161,7 +163,7 @@ Work ProcessGroup::irecv(const Tensor& tensor, int source, const RecvOptions& op
   Work work;
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
-    const Posted received = visit.receive(spec, true);
+    const Posted received = detail::post(visit, group, tensor, spec, true);
     if (received.request != nullptr) detail::begin_work(work, state_, tensor, *received.request, spec, visit);
     return received;
   }();

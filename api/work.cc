@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/completion_hook.h"
+#include "api/on_device.h"
 #include "api/operation.h"
 #include "api/work_access.h"
 #include "transport/base/deadline.h"
@@ -54,6 +55,12 @@ RecvStatus Work::wait(std::chrono::nanoseconds timeout) {
   }
   if (error_) std::rethrow_exception(error_);
   return status_;
+}
+
+RecvStatus Work::synchronize() {
+  const RecvStatus status = wait();
+  if (device_ >= 0) detail::synchronize_device(device_);
+  return status;
 }
 
 bool Work::test() {
@@ -133,12 +140,12 @@ std::size_t take_good_ones(std::span<Work> works, const base::Deadline& deadline
       detail::require_own_process(*world);
       visit.emplace(*world->engine);
     }
-    const Request& request = *operation->request;
-    const bool is_good =
-        operation->world == world &&
-        (request.state == RequestState::done || visit->wait(*operation->request, deadline.remaining())) &&
-        request.status.ok();
-    if (!is_good) break;
+    Request& request = *operation->request;
+    const bool has_ended = operation->world == world && (request.state == RequestState::done ||
+                                                         visit->wait(request, deadline.remaining()));
+    if (!has_ended) break;
+    detail::order_stream(request);
+    if (!request.status.ok()) break;
     WorkAccess::set_status(work, detail::status_of(request, operation->group));
     detail::release(*operation, *visit);
     // What an operation owns may end with it, for which the lock must be free.

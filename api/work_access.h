@@ -21,6 +21,8 @@ struct WorkAccess {
   // The outcome of the Work's operation, which is then gone.
   static void settle(Work& work, const Outcome& outcome);
   static void set_status(Work& work, const RecvStatus& status) noexcept { work.status_ = status; }
+  // Its memory is on that device.
+  static void set_device(Work& work, int device) noexcept { work.device_ = device; }
   static void set_error(Work& work, std::exception_ptr error) noexcept { work.error_ = std::move(error); }
   // Of an operation whose status was set, and which release() has let go.
   static void drop_taken(Work& work) noexcept { delete work.operation_.release(); }

@@ -87,6 +87,10 @@ void Run::fail_with(const Failure& failure) noexcept {
           concat(title(), " and what rank ", failure.peer->number, " does meanwhile wait for each other");
       return abort({Kind::aborted, text}, self);
     }
+    case Code::device_failed: {
+      const std::string text = concat(title(), " failed there: ", failure.status.describe());
+      return abort({Kind::aborted, text}, self);
+    }
     default: {
       const std::string text =
           concat(title(), " failed there with ", failure.peer->title, ": ", failure.status.describe());

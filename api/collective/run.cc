@@ -27,6 +27,15 @@ Posted Run::start(transport::Messenger& messenger, Call&& call,
   return start_borrowed(messenger, kept_, plan);
 }
 
+// The composite that was begun is not needed.
+Posted Run::fail_to_begin() noexcept {
+  transport::Request* const request = std::exchange(request_, nullptr);
+  messenger_->end_composite(*request, Code::exhausted);
+  messenger_->release(*request);
+  drop_memory();
+  return {Code::exhausted};
+}
+
 Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
                            const std::shared_ptr<const Plan>& plan) noexcept {
   messenger_ = &messenger;
@@ -44,6 +53,10 @@ Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
   if (request_ == nullptr) {
     drop_memory();
     return {Code::exhausted};
+  }
+  if (device_) [[unlikely]] {
+    request_->device = device_->begin(nullptr, 0);
+    if (request_->device == nullptr) return fail_to_begin();
   }
   // Not before it is certain to begin: the other ranks count their calls, too.
   sequence_ = lane_.history.begin(call_->signature);
@@ -70,14 +83,24 @@ void Run::prepare(const Call& call, const std::shared_ptr<const Plan>& plan) {
   local_offset_ = finished_ = 0;
   failure_.reset();
   if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
-  const std::size_t scratch_bytes = plan->schedule.scratch_count * call.question.element_bytes;
-  if (scratch_.bytes() < scratch_bytes) {
-    scratch_pool_.give(std::move(scratch_));
-    scratch_ = scratch_pool_.take(scratch_bytes);
-  }
+  if (call.device != nullptr) [[unlikely]]
+    device_.emplace(call.device);
+  take_scratch(plan->schedule.scratch_count * call.question.element_bytes);
   const tensor::Reduction* const reduction = call.reduction.get();
   if (!call.inputs.empty() || !call.outputs.empty() || (reduction != nullptr && reduction->prepares()))
     prepare_staging();
+}
+
+void Run::take_scratch(std::size_t bytes) {
+  if (device_) [[unlikely]] {
+    scratch_memory_ = device_->take(DeviceSide::Room::scratch, bytes);
+    return;
+  }
+  if (scratch_.bytes() < bytes) {
+    scratch_pool_.give(std::move(scratch_));
+    scratch_ = scratch_pool_.take(bytes);
+  }
+  scratch_memory_ = scratch_.data();
 }
 
 // No list of a schedule so long has to grow later.
@@ -107,6 +130,7 @@ void Run::advance() noexcept {
 void Run::go_on() noexcept {
   if (!sources_.empty() && !open_pieces()) return lane_.engine.wake(*this);
   for (bool has_time = true; has_time;) {
+    if (device_ && device_->status().failed()) return fail_with({device_->status()});
     while (agenda_.has_transfer()) {
       begin(agenda_.pop_transfer());
       if (state_ != State::running) return;
@@ -136,11 +160,15 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
   const std::uint64_t count = std::min(most, step.to.count - local_offset_);
   std::byte* const to = at(step.to, local_offset_);
   if (step.kind == StepKind::copy) {
-    std::memcpy(to, at(step.from, local_offset_), count * call_->question.element_bytes);
+    copy(to, at(step.from, local_offset_), count * call_->question.element_bytes);
   } else {
     for (std::uint32_t i = 0; i < step.operand_count; ++i)
       operands_[i] = at(plan_->schedule.operands[step.first_operand + i], local_offset_);
-    call_->reduction->fold(to, {operands_.data(), step.operand_count}, count);
+    const std::span<const void* const> operands(operands_.data(), step.operand_count);
+    if (device_) [[unlikely]]
+      device_->fold(to, operands, count);
+    else
+      call_->reduction->fold(to, operands, count);
   }
   local_offset_ += count;
   if (local_offset_ == step.to.count) {
@@ -155,6 +183,8 @@ void Run::drop_memory() noexcept {
   constexpr std::size_t most_kept_bytes = 4096;
   if (scratch_.bytes() > most_kept_bytes) scratch_pool_.give(std::move(scratch_));
   kept_.reduction.reset();
+  kept_.device.reset();
+  device_.reset();
   if (!std::exchange(is_staged_, false)) return;
   scratch_pool_.give(std::move(staged_input_));
   scratch_pool_.give(std::move(staged_output_));
@@ -181,7 +211,7 @@ std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) const noe
   switch (slice.space) {
     case Space::input: return const_cast<std::byte*>(input_) + place;  // read only
     case Space::output: return output_ + place;
-    case Space::scratch: return scratch_.data() + place;
+    case Space::scratch: return scratch_memory_ + place;
   }
   return nullptr;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/collective/agenda.h"
+#include "api/collective/device_side.h"
 #include "api/collective/end_reason.h"
 #include "api/collective/history.h"
 #include "api/collective/plan.h"
@@ -37,6 +38,7 @@ struct Call {
   std::span<const Tensor> inputs = {};
   std::span<const Tensor> outputs = {};
   std::shared_ptr<const tensor::Reduction> reduction = nullptr;  // where something is folded
+  std::shared_ptr<const DevicePlace> device = nullptr;           // where the memory lies; null: on the host
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see transport::Request
 };
@@ -121,12 +123,18 @@ class Run final : public transport::Agent {
   void go_on() noexcept;
   bool work_pieces() noexcept;
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
+  void take_scratch(std::size_t bytes);
+  transport::Posted fail_to_begin() noexcept;
   void leave(base::Status status) noexcept;
   void drop_memory() noexcept;
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) const noexcept;
 
   // staging.cc: before the first step and after the last
   void prepare_staging();
+  std::byte* take_room(DeviceSide::Room room, ScratchPool::Memory& memory, std::size_t bytes);
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+  void prepare_elements(std::byte* to, const std::byte* from, std::size_t count) noexcept;
+  void finish_elements(std::byte* elements, std::size_t count) noexcept;
   bool open_pieces() noexcept;
   bool close_pieces() noexcept;
   bool finish_pieces() noexcept;
@@ -138,6 +146,8 @@ class Run final : public transport::Agent {
   void begin(std::uint32_t index) noexcept;
   transport::Posted send(const schedule::Step& step) noexcept;
   transport::Posted receive(const schedule::Step& step) noexcept;
+  template <typename Spec, typename Post>
+  transport::Posted post(Spec& spec, std::byte* memory, std::size_t bytes, const Post& post_it) noexcept;
   void note_end(std::uint32_t index, const transport::Request& part) noexcept;
   static void on_part_done(transport::Request& part) noexcept;
 
@@ -165,9 +175,12 @@ class Run final : public transport::Agent {
   std::int64_t sequence_ = 0;         // the number of this call in the group
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;
+  std::byte* staged_ = nullptr;  // input, brought together
   ScratchPool::Memory staged_input_;
   ScratchPool::Memory staged_output_;
-  ScratchPool::Memory scratch_;  // a small one is kept from run to run
+  ScratchPool::Memory scratch_;          // a small one is kept from run to run
+  std::byte* scratch_memory_ = nullptr;  // of the schedule: in `scratch_`, or on the device
+  std::optional<DeviceSide> device_;     // where the call's memory is on one
 
   Agenda agenda_;
   std::vector<Part> parts_;           // by step

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "api/collective/run.h"
 
@@ -14,7 +15,36 @@ constexpr std::uint64_t piece_bytes = 256 << 10;
 }  // namespace
 
 std::uint64_t Run::piece_count() const noexcept {
+  if (device_) return std::numeric_limits<std::uint64_t>::max();          // to tell it takes no time
   return piece_bytes >> std::countr_zero(call_->question.element_bytes);  // a power of 2
+}
+
+std::byte* Run::take_room(DeviceSide::Room room, ScratchPool::Memory& memory, std::size_t bytes) {
+  if (device_) return device_->take(room, bytes);
+  memory = scratch_pool_.take(bytes);
+  return memory.data();
+}
+
+void Run::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (device_) [[unlikely]]
+    device_->copy(to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+void Run::prepare_elements(std::byte* to, const std::byte* from, std::size_t count) noexcept {
+  if (device_)
+    device_->prepare(to, from, count);
+  else
+    call_->reduction->prepare(to, from, count);
+}
+
+void Run::finish_elements(std::byte* elements, std::size_t count) noexcept {
+  const auto ranks = static_cast<std::int64_t>(lane_.team.processes.size());
+  if (device_)
+    device_->finish(elements, count, ranks);
+  else
+    call_->reduction->finish(elements, count, ranks);
 }
 
 void Run::prepare_staging() {
@@ -27,12 +57,11 @@ void Run::prepare_staging() {
   if (call.inputs.empty() && call.reduction != nullptr && call.reduction->prepares())
     sources_.push_back({const_cast<std::byte*>(call.input), call.input_count});
   if (!sources_.empty()) {
-    staged_input_ = scratch_pool_.take(call.input_count * element_bytes);
-    input_ = staged_input_.data();
+    staged_ = take_room(DeviceSide::Room::input, staged_input_, call.input_count * element_bytes);
+    input_ = staged_;
   }
   if (!targets_.empty()) {
-    staged_output_ = scratch_pool_.take(call.output_count * element_bytes);
-    output_ = staged_output_.data();
+    output_ = take_room(DeviceSide::Room::output, staged_output_, call.output_count * element_bytes);
   }
 }
 
@@ -63,11 +92,10 @@ bool Run::open_pieces() noexcept {
   const bool prepares = reduction != nullptr && reduction->prepares();
   const bool is_done =
       visit_piece(sources_, [&](const std::byte* from, std::uint64_t place, std::uint64_t count) {
-        std::byte* const to = staged_input_.data() + place;
         if (prepares)
-          reduction->prepare(to, from, count);
+          prepare_elements(staged_ + place, from, count);
         else
-          std::memcpy(to, from, count * call_->question.element_bytes);
+          copy(staged_ + place, from, count * call_->question.element_bytes);
       });
   if (is_done) sources_.clear();
   return is_done;
@@ -77,7 +105,7 @@ bool Run::open_pieces() noexcept {
 bool Run::close_pieces() noexcept {
   return finish_pieces() &&
          visit_piece(targets_, [&](std::byte* to, std::uint64_t place, std::uint64_t count) {
-           std::memcpy(to, staged_output_.data() + place, count * call_->question.element_bytes);
+           copy(to, output_ + place, count * call_->question.element_bytes);
          });
 }
 
@@ -85,9 +113,7 @@ bool Run::close_pieces() noexcept {
 bool Run::finish_pieces() noexcept {
   if (call_->reduction == nullptr || !call_->reduction->finishes()) return true;
   const std::uint64_t count = std::min(call_->output_count - finished_, piece_count());
-  if (count != 0)
-    call_->reduction->finish(output_ + finished_ * call_->question.element_bytes, count,
-                             static_cast<std::int64_t>(lane_.team.processes.size()));
+  if (count != 0) finish_elements(output_ + finished_ * call_->question.element_bytes, count);
   finished_ += count;
   return finished_ == call_->output_count;
 }

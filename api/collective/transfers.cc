@@ -55,7 +55,10 @@ Posted Run::send(const Step& step) noexcept {
                      messenger_->peer(spec.destination).mover == nullptr;
   spec.timeout = no_deadline;
   spec.urgency = transport::Endpoint::Urgency::batch;
-  return messenger_->send(spec);
+  if (!device_) [[likely]]
+    return messenger_->send(spec);
+  spec.synchronous = true;
+  return post(spec, at(step.from), spec.bytes, [&] { return messenger_->send(spec); });
 }
 
 Posted Run::receive(const Step& step) noexcept {
@@ -64,7 +67,19 @@ Posted Run::receive(const Step& step) noexcept {
   spec.data = at(step.to);
   spec.capacity_bytes = step.to.count * call_->question.element_bytes;
   spec.timeout = no_deadline;
-  return messenger_->receive(spec);
+  if (!device_) [[likely]]
+    return messenger_->receive(spec);
+  return post(spec, spec.data, spec.capacity_bytes, [&] { return messenger_->receive(spec); });
+}
+
+// Of device memory, which the request takes over.
+template <typename Spec, typename Post>
+Posted Run::post(Spec& spec, std::byte* memory, std::size_t bytes, const Post& post_it) noexcept {
+  spec.device = device_->begin(memory, bytes);
+  if (spec.device == nullptr) return {base::Code::exhausted};
+  const Posted posted = post_it();
+  if (posted.request == nullptr) spec.device->release();
+  return posted;
 }
 
 // It belongs to this call if its note does, and has the right size: of uneven ones notes tell no count.
@@ -76,6 +91,8 @@ void Run::note_end(std::uint32_t index, const Request& part) noexcept {
   } else if (part.status.failed()) {
     if (!failure_) failure_ = Failure{part.status, part.peer};
   } else {
+    if (part.device != nullptr) [[unlikely]]
+      device_->follow(*part.device);
     ended_.push_back(index);
   }
 }

@@ -1,6 +1,7 @@
 #include "api/collectives/arguments.h"
 
 #include <parley/error.h>
+#include <parley/stream.h>
 
 #include <algorithm>
 #include <functional>
@@ -10,6 +11,7 @@
 #include "api/collectives/reductions.h"
 #include "api/schedule/shape.h"
 #include "transport/base/log.h"
+#include "transport/cuda/runtime.h"
 
 namespace parley::detail {
 
@@ -49,8 +51,7 @@ std::size_t first_odd(TensorList list) noexcept {
   return std::min(i, tensors.size());
 }
 
-std::uint64_t check_list(const CollectiveCall& call, const GroupState& group, TensorList list,
-                         bool writable) {
+std::uint64_t check_list(CollectiveCall& call, const GroupState& group, TensorList list, bool writable) {
   const auto tensors = list.tensors();
   if (tensors.size() != static_cast<std::size_t>(group.size))
     throw UsageError(concat(call.name, ": the list has ", tensors.size(), " tensors, the group ", group.size,
@@ -58,10 +59,11 @@ std::uint64_t check_list(const CollectiveCall& call, const GroupState& group, Te
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (!is_good(tensors[i], writable)) [[unlikely]]
-      refuse_tensor(tensors[i], concat(call.name, ": ", i, " of the list").c_str());
+      check_further(tensors[i], concat(call.name, ": ", i, " of the list").c_str(), writable);
     if (tensors[i].dtype() != call.call.signature.dtype)
       throw UsageError(concat(call.name, ": tensor ", i, " of the list is of ", name(tensors[i].dtype()),
                               ", another one of the call of ", name(call.call.signature.dtype)));
+    note_device(call, tensors[i]);
     count += tensors[i].numel();
   }
   return count;
@@ -98,6 +100,32 @@ bool is_in_place(const CollectiveCall& call, const GroupState& group) {
       own.question.operation == schedule::Operation::all_to_all)
     throw UsageError(concat(call.name, ": in place as much comes from each rank as is sent to it"));
   return true;
+}
+
+}  // namespace
+
+namespace {
+
+collective::DevicePlace& place_of(CollectiveCall& call) {
+  if (call.place == nullptr) call.place = std::make_shared<collective::DevicePlace>();
+  return *call.place;
+}
+
+void set_device_reduction(CollectiveCall& call, const ReduceOp& op, DType dtype) {
+  try {
+    place_of(call).reduction.emplace(*cuda::runtime(), op, dtype);
+  } catch (const UsageError& error) {
+    throw UsageError(concat(call.name, ": ", error.what()), error.details());
+  }
+}
+
+// In the order of the caller's stream.
+void set_place(CollectiveCall& call, const GroupState& group) {
+  collective::DevicePlace& place = place_of(call);
+  place.port = &group.world->devices;
+  place.device = call.device.index;
+  place.stream = static_cast<cuda::Stream>(current_stream());
+  call.call.device = call.place;
 }
 
 }  // namespace
@@ -146,6 +174,13 @@ void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dty
     call.call.reduction = {std::shared_ptr<const void>(), plain};
   else
     call.call.reduction = make_reduction(options.op, dtype, call.name);
+  if (!call.device.is_cpu()) [[unlikely]]
+    set_device_reduction(call, options.op, dtype);
+}
+
+void refuse_device(const CollectiveCall& call, const Tensor& tensor) {
+  throw UsageError(concat(call.name, ": one tensor is on ", parley::to_string(call.device), ", another on ",
+                          parley::to_string(tensor.device()), ": all of a call must be on one device"));
 }
 
 void refuse_dtypes(const CollectiveCall& call, const Tensor& out, const Tensor& in) {
@@ -194,6 +229,8 @@ void check_even(const CollectiveCall& call, TensorList list, const char* advice)
 }
 
 Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
+  if (!call.device.is_cpu()) [[unlikely]]
+    set_place(call, *group);
   // What moved with the call is where it was: the spans of its counts stay good.
   call.call.question.in_place = call.call.question.in_place || is_in_place(call, *group);
   return run_collective(group, std::move(call));

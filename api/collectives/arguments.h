@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "api/checks.h"
@@ -36,14 +37,23 @@ inline void set_elements(CollectiveCall& call, const Tensor& tensor) {
   call.call.signature.dtype = tensor.dtype();
   call.call.question.element_bytes = static_cast<std::uint32_t>(size_of(tensor.dtype()));
 }
+// All tensors of a call are on one device.
+[[noreturn]] void refuse_device(const CollectiveCall& call, const Tensor& tensor);
+inline void note_device(CollectiveCall& call, const Tensor& tensor) {
+  if (!std::exchange(call.has_tensor, true)) call.device = tensor.device();
+  if (call.device != tensor.device()) [[unlikely]]
+    refuse_device(call, tensor);
+}
 inline void set_input(CollectiveCall& call, const Tensor& tensor) {
   check_tensor(tensor, call.name, false);
+  note_device(call, tensor);
   call.call.input = tensor.data();
   call.call.input_count = tensor.numel();
   if (call.async_op) keep(call, tensor.owner());
 }
 inline void set_output(CollectiveCall& call, const Tensor& tensor) {
   check_tensor(tensor, call.name, true);
+  note_device(call, tensor);
   call.call.output = tensor.mutable_data();
   call.call.output_count = tensor.numel();
   if (call.async_op) keep(call, tensor.owner());
@@ -62,6 +72,7 @@ void set_counts(CollectiveCall& call, std::vector<std::uint64_t> counts,
                 std::optional<std::uint64_t> total = std::nullopt);
 void set_receive_counts(CollectiveCall& call, std::vector<std::uint64_t> counts);
 
+// After the tensors.
 void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dtype);
 
 // Two buffers of one call that have to agree.

@@ -12,6 +12,7 @@
 #include "api/launch/environment.h"
 #include "api/launch/supervisor.h"
 #include "transport/base/threads.h"
+#include "transport/cuda/runtime.h"
 
 namespace parley {
 namespace {
@@ -29,6 +30,11 @@ void check_usage(int count, const std::function<void(int, int)>& fn, const Spawn
         "spawn: Parley cannot be used in a forked child: the world belongs to the parent process");
   if (is_initialized())
     throw UsageError("spawn: this process is in a world already; call spawn before init, or destroy() first");
+  if (cuda::is_in_use())
+    throw UsageError(
+        "spawn: this process has used CUDA, which does not work in a forked child; call spawn before, or "
+        "start "
+        "the ranks by parley-run");
   if (const std::size_t threads = base::count_threads(); threads > 1) {
     throw UsageError(
         "spawn: this process has " + std::to_string(threads) +

@@ -92,6 +92,20 @@ std::string reason_of(const World& world, int rank) {
 
 }  // namespace
 
+namespace {
+
+// Null: the two ends of the link do not see at once which offers stand, and device memory goes by the link.
+transport::DeviceMover* make_device_mover(World& world, bool is_to_self, transport::Endpoint& endpoint) try {
+  if (!is_to_self && endpoint.ledger == nullptr) return nullptr;
+  world.device_movers.push_back(
+      std::make_unique<transport::cuda_ipc::IpcMover>(world.devices, is_to_self ? nullptr : endpoint.ledger));
+  return world.device_movers.back().get();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+}  // namespace
+
 void link_to_self(World& world) {
   world.self_hub = std::make_unique<transport::InprocHub>();
   const auto self = static_cast<transport::PeerId>(world.rank);
@@ -99,6 +113,9 @@ void link_to_self(World& world) {
       std::make_unique<transport::InprocTransport>(*world.self_hub, self, &world.engine->reactor()));
   world.engine->locked([&](Messenger& messenger) {
     messenger.set_mover(self, world.self_mover);
+    messenger.set_device_movers([&world, self](transport::PeerId peer, transport::Endpoint& endpoint) {
+      return make_device_mover(world, peer == self, endpoint);
+    });
     transport.connect(self, transport.address(), base::Deadline::never());
   });
 }

@@ -36,6 +36,9 @@ std::string World::describe_link(int other) const {
     std::string text = base::concat("link to ", name, ": ", link.transport);
     if (link.transport == "tcp") text += ' ' + cards[number].tcp_address;
     if (link.mover != nullptr) text += ", " + link.mover->describe();
+    if (devices.api() != nullptr)
+      text += ", " + (peer.device_mover != nullptr ? peer.device_mover->describe()
+                                                   : std::string("device memory by way of the host"));
     const std::string& obstacles = ladder.obstacles(number);
     return obstacles.empty() ? text : base::concat(text, " (", obstacles, ')');
   });

@@ -17,6 +17,8 @@
 #include "api/wireup/last_word.h"
 #include "api/wireup/store_handle.h"
 #include "rendezvous/address_card.h"
+#include "transport/cuda_ipc/ipc_mover.h"
+#include "transport/cuda_ipc/port.h"
 #include "transport/engine/engine.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/self_mover.h"
@@ -76,7 +78,7 @@ struct World {
 
   // What carries messages to a rank, and why nothing better, if this side knows: "link to rank 2 (node-b, pid
   // 4711): tcp 10.0.0.1:4242 (no shm: it is on another host)", "on demand to ...", "no link to ...: it has
-  // left".
+  // left". Where device memory has been sent or received, how that goes, too.
   [[nodiscard]] std::string describe_link(int other) const;
 
   // Where the groups of this world meet in the store, by the name of what they keep there.
@@ -106,6 +108,8 @@ struct World {
   std::unique_ptr<TcpStoreServer> store_server;
   std::shared_ptr<transport::shm::Arena> arena;  // null without a shared-memory transport
   // These outlive the engine.
+  transport::cuda_ipc::Port devices;
+  std::vector<std::unique_ptr<transport::cuda_ipc::IpcMover>> device_movers;  // of all links so far
   Ladder ladder;
   // Of the link to oneself, and of a world of threads.
   std::unique_ptr<transport::InprocHub> self_hub;

@@ -24,10 +24,10 @@ struct SpawnOptions {
 // Returns 0, or the exit code of the first rank that failed, or 128 + the signal that ended it, or 124 after
 // the timeout.
 //
-// The processes are forks: the caller must have one thread only and no world (else UsageError; ForkedError in
-// a forked child of a process that had one). A child dies with its parent and never returns from here: it
-// leaves with 0, or with 1 after printing an exception. Thread-safety: none, for there
-// is one thread only.
+// The processes are forks: the caller must have one thread only and no world, and not have used CUDA (else
+// UsageError; ForkedError in a forked child of a process that had a world). A child dies with its parent and
+// never returns from here: it leaves with 0, or with 1 after printing an exception. Thread-safety: none, for
+// there is one thread only.
 PARLEY_API int spawn(int count, const std::function<void(int rank, int count)>& fn,
                      const SpawnOptions& options = {});
 

@@ -13,6 +13,7 @@
 #include <parley/process_group.h>
 #include <parley/reduce_op.h>
 #include <parley/store.h>
+#include <parley/stream.h>
 #include <parley/tensor.h>
 #include <parley/types.h>
 #include <parley/work.h>

@@ -34,7 +34,9 @@ struct GroupAccess;
 // Messages match by group, source and tag; those of one source never overtake each other. Element types must
 // agree (MismatchError), except that `bytes` views match everything. A shorter message into a longer tensor
 // succeeds and RecvStatus::bytes tells its size; a longer one is a TruncationError of that receive alone.
-// Tensors must be contiguous and on the CPU (UsageError).
+// Tensors must be contiguous (UsageError); all of one collective are on one device. Operations on a device's
+// memory are done in the order of the stream that is current when they are called (StreamGuard), return when
+// they are matched and the device has been told, and send only after the match.
 //
 // Thread-safety: point-to-point calls and calls on different groups may come from any thread at any time;
 // collectives of one group are issued in one order on every rank.

@@ -43,6 +43,11 @@ class PARLEY_API Work {
   // The same, but gives up after `timeout` with TimeoutError; then the operation is still pending.
   RecvStatus wait(std::chrono::nanoseconds timeout);
 
+  // Of memory on a device an operation is done when it is matched and the device has been told: wait() then
+  // has the current stream (StreamGuard) go on after it, and blocks nobody until the device is through. This
+  // does: the elements are there when it returns. Of other memory it is wait().
+  RecvStatus synchronize();
+
   // Makes progress once; whether the operation has ended, well or not. Never throws its error: wait() does.
   bool test();
 
@@ -69,6 +74,7 @@ class PARLEY_API Work {
   std::unique_ptr<detail::Operation, detail::OperationRelease> operation_;
   RecvStatus status_;
   std::exception_ptr error_;
+  int device_ = -1;  // where its memory is, if that is a device
 };
 
 // Waits for all; then throws the first error in the span's order, if any.
