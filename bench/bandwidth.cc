@@ -20,4 +20,14 @@ double bus_factor(Op op, int ranks) noexcept {
   return has_blocks(op) ? others : 1;
 }
 
+int crossings(Op op, int ranks) noexcept {
+  switch (op) {
+    case Op::all_reduce: return 2 * (ranks - 1);
+    case Op::all_gather:
+    case Op::reduce_scatter:
+    case Op::all_to_all: return ranks * (ranks - 1);
+    default: return ranks - 1;
+  }
+}
+
 }  // namespace parley::bench

@@ -17,4 +17,8 @@ double algorithm_mb_per_s(Op op, std::size_t bytes, int ranks, double us) noexce
 // that the product can be held against the link's speed whatever the number of ranks.
 double bus_factor(Op op, int ranks) noexcept;
 
+// How often that many `bytes` go from one rank to another at least, of all ranks together, whatever the
+// algorithm: 2 (n - 1) for an all_reduce.
+int crossings(Op op, int ranks) noexcept;
+
 }  // namespace parley::bench

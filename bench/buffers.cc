@@ -57,20 +57,27 @@ Buffers::Buffers(std::size_t bytes, int rank, int partner, std::uint8_t* out)
   std::memset(in_.get(), spoiled, capacity_);
 }
 
-void Buffers::rewrite_out() noexcept {
+void Buffers::move_to(RankDevice& device) {
+  twins_ = std::make_unique<DeviceTwins>(device, std::as_bytes(out()), std::as_bytes(in()));
+}
+
+void Buffers::rewrite_out() {
   for (std::size_t i = 0; i < bytes_; i += word_bytes) {
     std::uint64_t word = 0;
     std::memcpy(&word, out_ + i, word_bytes);
     word ^= rewriting;
     std::memcpy(out_ + i, &word, word_bytes);
   }
+  if (twins_ != nullptr) twins_->write_out(std::as_bytes(out()));
 }
 
-void Buffers::spoil_in() noexcept {
+void Buffers::spoil_in() {
   std::memset(in_.get(), spoiled, bytes_);
+  if (twins_ != nullptr) twins_->spoil_in();
 }
 
-void Buffers::check_in() const {
+void Buffers::check_in() {
+  if (twins_ != nullptr) twins_->read_in(std::as_writable_bytes(in()));
   const int flipped = partner_rewrote_ ? static_cast<std::uint8_t>(rewriting) : 0;
   for (std::size_t i = 0; i < bytes_; ++i) {
     if (in_[i] == (pattern(partner_, i) ^ flipped)) continue;

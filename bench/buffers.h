@@ -5,6 +5,8 @@
 #include <memory>
 #include <span>
 
+#include "bench/devices/device_twins.h"
+
 namespace parley::bench {
 
 // What one rank sends from and receives into; both systems use the same memory. Page-aligned, every byte
@@ -27,15 +29,21 @@ class Buffers {
   [[nodiscard]] std::span<std::uint8_t> out() noexcept { return {out_, bytes_}; }
   [[nodiscard]] std::span<std::uint8_t> in() noexcept { return {in_.get(), bytes_}; }
 
+  // From now on messages lie on the device, and what out() and in() name are their images: the calls below
+  // move bytes between the two, and throw what DeviceTwins throws. Borrows the device.
+  void move_to(RankDevice& device);
+  // Null: they lie where they are.
+  [[nodiscard]] DeviceTwins* twins() noexcept { return twins_.get(); }
+
   // Writes the message to be sent anew, each of its cache lines, with other bytes than before; and the end
   // that receives is told to expect those.
-  void rewrite_out() noexcept;
+  void rewrite_out();
   void expect_rewritten() noexcept { partner_rewrote_ = !partner_rewrote_; }
 
   // Overwrites the received message, so that check_in() proves that another one came.
-  void spoil_in() noexcept;
+  void spoil_in();
   // Throws std::runtime_error when the received message is not the partner's.
-  void check_in() const;
+  void check_in();
 
  private:
   struct Free {
@@ -51,6 +59,7 @@ class Buffers {
   Memory own_out_;
   std::uint8_t* out_;
   Memory in_;
+  std::unique_ptr<DeviceTwins> twins_;
 };
 
 }  // namespace parley::bench

@@ -62,18 +62,24 @@ CollectiveBuffers::CollectiveBuffers(Op op, std::size_t bytes, int rank, int ran
   spoil_in();
 }
 
+void CollectiveBuffers::move_to(RankDevice& device) {
+  twins_ = std::make_unique<DeviceTwins>(device, std::as_bytes(out()), std::as_bytes(in()));
+}
+
 void CollectiveBuffers::called(int root) noexcept {
   if (brings(op_, rank_, root)) result_ = Result{root, negated_};
 }
 
-void CollectiveBuffers::rewrite_out() noexcept {
+void CollectiveBuffers::rewrite_out() {
   for (float& each : out()) each = -each;
+  if (twins_ != nullptr) twins_->write_out(std::as_bytes(out()));
   negated_ = !negated_;
 }
 
-void CollectiveBuffers::spoil_in() noexcept {
+void CollectiveBuffers::spoil_in() {
   // Equal to nothing, not even to itself.
   std::fill_n(in_.get(), in_count_, std::numeric_limits<float>::quiet_NaN());
+  if (twins_ != nullptr) twins_->spoil_in();
   result_.reset();
 }
 
@@ -96,8 +102,9 @@ float CollectiveBuffers::expected(const Result& result, std::size_t index) const
   return result.negated ? -value : value;
 }
 
-std::size_t CollectiveBuffers::count_wrong() const noexcept {
+std::size_t CollectiveBuffers::count_wrong() {
   if (!result_) return 0;
+  if (twins_ != nullptr) twins_->read_in(std::as_writable_bytes(in()));
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < in_count_; ++i) wrong += in_[i] == expected(*result_, i) ? 0 : 1;
   return wrong;

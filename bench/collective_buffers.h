@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "bench/devices/device_twins.h"
 #include "bench/op.h"
 
 namespace parley::bench {
@@ -28,15 +29,19 @@ class CollectiveBuffers {
   [[nodiscard]] std::span<float> out() noexcept { return {out_.get(), out_count_}; }
   [[nodiscard]] std::span<float> in() noexcept { return {in_.get(), in_count_}; }
 
+  // As Buffers::move_to() and twins().
+  void move_to(RankDevice& device);
+  [[nodiscard]] DeviceTwins* twins() noexcept { return twins_.get(); }
+
   // A call of the collective is over; `root` matters to those that have one.
   void called(int root) noexcept;
   // Writes all that is given anew, with other bytes. All ranks do, or none.
-  void rewrite_out() noexcept;
+  void rewrite_out();
   // Overwrites what was got, so that count_wrong() proves that another result came.
-  void spoil_in() noexcept;
+  void spoil_in();
   // How many elements are wrong in the result of the last call that brought this rank one; 0 when none has
   // since spoil_in().
-  [[nodiscard]] std::size_t count_wrong() const noexcept;
+  [[nodiscard]] std::size_t count_wrong();
 
  private:
   struct Free {
@@ -59,6 +64,7 @@ class CollectiveBuffers {
   std::size_t in_count_;
   Memory out_;
   Memory in_;
+  std::unique_ptr<DeviceTwins> twins_;
   bool negated_ = false;
   std::optional<Result> result_;
 };

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "bench/plan.h"
 #include "bench/rewriting.h"
 #include "bench/stopwatch.h"
+#include "bench/turns.h"
 
 namespace parley::bench {
 
@@ -32,6 +34,8 @@ struct Contender {
   // So many exchanges; microseconds of them all on a rank that leads.
   std::function<double(int count)> try_out;
   std::function<PhaseResult(const Plan&)> phase;
+  // What its turn brings, where that is not what the session's buffers are there for.
+  std::optional<Arrivals> arrivals = {};
 };
 
 // A System of phase.h, made of `arguments`. Borrows stage and buffers.
@@ -49,7 +53,7 @@ Contender make_pair_contender(std::string name, const Stage& stage, Buffers& buf
     return run_prepared_phase(*system, stage.op, plan, stage.leads,
                               [&] { rewrite(stage.gate, buffers, stage.op, stage.leads); });
   };
-  return {std::move(name), try_out, phase};
+  return {std::move(name), try_out, phase, {}};
 }
 
 // A Collective of collective.h, made of `arguments`. Borrows stage and buffers.
@@ -72,7 +76,7 @@ Contender make_collective_contender(std::string name, const Stage& stage, Collec
     if (!stage.rewritten) return run_collective_phase(player->exchange, plan, stage.leads);
     return run_prepared_collective_phase(player->exchange, buffers, plan, stage.leads, stage.gate);
   };
-  return {std::move(name), try_out, phase};
+  return {std::move(name), try_out, phase, {}};
 }
 
 }  // namespace parley::bench

@@ -80,8 +80,9 @@ LibrarySession::Gathered LibrarySession::run_rounds(std::size_t bytes,
     if (world_.rank() == 0) gathered.memcpy_gb_per_s.push_back(measure_memcpy_gb_per_s());
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       const std::size_t turn = (i + static_cast<std::size_t>(round)) % contenders.size();
-      turns_.take(arrivals_of(gathered.wrong[turn]), gathered.series[turn],
-                  [&] { return contenders[turn].phase(plans[turn]); });
+      const Contender& contender = contenders[turn];
+      turns_.take(contender.arrivals ? *contender.arrivals : arrivals_of(gathered.wrong[turn]),
+                  gathered.series[turn], [&] { return contender.phase(plans[turn]); });
     }
   }
   // A partner may still be reading this rank's buffers.
@@ -107,7 +108,8 @@ std::optional<std::vector<Row>> LibrarySession::make_rows(std::size_t bytes,
   std::vector<std::size_t> wrong;
   for (const std::size_t mine : gathered.wrong) wrong.push_back(count_all_wrong(mine));
   if (world_.rank() != 0) return std::nullopt;
-  const Subject subject{measurement_.op, measurement_.transport, world_.size(), bytes, measurement_.rewrite};
+  const Subject subject{measurement_.op, measurement_.transport, world_.size(),
+                        bytes,           measurement_.rewrite,   measurement_.devices};
   const double probe_ns = median(gathered.probe_ns);
   const std::vector<std::size_t> rounds = rounds_that_count(series);
   std::vector<Row> rows;

@@ -14,6 +14,7 @@
 #include "bench/compare/compare.h"
 #include "bench/compare/manual.h"
 #include "bench/compare/overview.h"
+#include "bench/devices/presence.h"
 #include "bench/options.h"
 #include "bench/rank_main.h"
 
@@ -32,6 +33,10 @@ int run(const parley::bench::Options& options) {
   if (rank != nullptr) {
     parley::bench::rank_main(options);
     return 0;
+  }
+  if (options.devices.has_device()) {
+    const std::string reason = parley::bench::reason_against_devices();
+    if (!reason.empty()) throw parley::bench::CommandLineError("--device cuda: " + reason);
   }
   parley::SpawnOptions spawn_options;
   spawn_options.prefix_output = false;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/devices/device_choice.h"
 #include "bench/op.h"
 
 namespace parley::bench {
@@ -12,6 +13,7 @@ namespace parley::bench {
 struct Measurement {
   Op op = Op::latency;
   std::string transport = "tcp";   // as the rows call it: "tcp", "tcp+tls", "shm"
+  DeviceChoice devices;            // where the buffers lie
   std::vector<std::size_t> sizes;  // bytes; of a barrier: one of nothing
   bool rewrite = false;            // senders' buffers written anew before each exchange
   int rounds = 21;

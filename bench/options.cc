@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view limits_name = "limits";
 constexpr std::array<std::string_view, 2> transports = {"tcp", "shm"};
+constexpr std::array<std::string_view, 2> memories = {"cpu", "cuda"};
 
 constexpr std::size_t largest_limit_bytes = std::size_t{1} << 30;
 
@@ -32,11 +33,17 @@ Examples:
   parley-bench bandwidth --sizes 8:16M --json rows.jsonl
   parley-bench latency --transport shm --rewrite
   parley-bench all_reduce --ranks 4 --transport shm --algo ring
+  parley-bench bandwidth --device cuda --sizes 8:1G
   parley-bench limits --ops latency,bandwidth --sizes 64K,1M --rewrite
   parley-run -n 2 parley-bench latency
 
+With --device cuda, a message has come when it is in the receiver's device memory: each receive, and each window of
+them, ends when the receiver's stream has done all it was told, and so does each call of a collective. Beside
+Parley stand, in the same rounds, copies by one process that waits for an event: within the device, and from and
+to pinned memory of the host; over tcp Parley between buffers of the host too.
+
 bench/README.md says how the figures are taken and what the JSON rows mean.
-Exit code: 2 wrong usage; 1 when measuring failed.)";
+Exit code: 2 wrong usage, or no device where one is asked for; 1 when measuring failed.)";
 
 std::vector<std::string_view> words_for_what() {
   std::vector<std::string_view> words;
@@ -59,6 +66,7 @@ struct Words {
   std::string ops;
   std::string ranks;
   std::string transport;
+  std::string device;
   std::string sizes;
   std::string rounds;
   std::string round_ms;
@@ -87,7 +95,12 @@ void define(CLI::App& app, Words& words, Options& options) {
     app.add_option(name, word, meaning)->type_name(type);
   };
   add("--ranks", words.ranks, "N", "How many processes to start, an even number [2]");
-  add("--transport", words.transport, "NAME", "What carries the messages: tcp, shm [tcp]");
+  add("--transport", words.transport, "NAME",
+      "What carries the messages: tcp, shm [tcp; with --device cuda: shm]");
+  add("--device", words.device, "NAME",
+      "Where buffers lie: cpu, cuda (each rank uses the device of its local rank, counted round), or a pair "
+      "such "
+      "as cpu,cuda for the even and the odd ranks [cpu]");
   add("--sizes", words.sizes, "SIZES",
       "Bytes of a message or block: a list, or a range that doubles, such as 8:16M [8,1K,64K,1M; "
       "message-rate: 8]");
@@ -175,6 +188,27 @@ void understand_what(const CLI::App& app, const Words& words, Options& options) 
   options.ops = app.count("--ops") > 0 ? ops_from(words.ops) : all_ops();
 }
 
+// Where the buffers lie, and what goes with that.
+void understand_device(const CLI::App& app, const Words& words, Options& options) {
+  if (app.count("--device") == 0) return;
+  const auto memory = [](std::string_view word) {
+    return choose("device", word, memories) == 0 ? Memory::cpu : Memory::cuda;
+  };
+  const std::string_view list = words.device;
+  const std::size_t comma = std::min(list.find(','), list.size());
+  options.devices.leaders = memory(list.substr(0, comma));
+  options.devices.partners = comma == list.size() ? options.devices.leaders : memory(list.substr(comma + 1));
+  if (!options.devices.has_device()) return;
+  if (options.limits)
+    throw CommandLineError("--device: those limits are measured beside Parley, by an operation's own name");
+  if (options.op == Op::barrier) throw CommandLineError("--device: a barrier moves nothing");
+  if (options.devices.is_mixed() && is_collective(options.op))
+    throw CommandLineError("--device: in a collective all ranks' buffers lie on one kind of device");
+  if (words.arena) throw CommandLineError("--arena belongs to buffers of the host");
+  if (words.by_hand) throw CommandLineError("--by-hand belongs to buffers of the host");
+  options.transport = "shm";
+}
+
 // The transport, and what belongs to one of them alone.
 void understand_transport(const CLI::App& app, const Words& words, Options& options) {
   if (app.count("--transport") > 0) {
@@ -214,6 +248,7 @@ void understand(const CLI::App& app, const Words& words, Options& options) {
     options.ranks = parse_number("--ranks", words.ranks, "an even number", 2, most_ranks);
     check_ranks(*options.ranks);
   }
+  understand_device(app, words, options);
   understand_transport(app, words, options);
   understand_collective(app, words, options);
   understand_sizes(app, words, options);

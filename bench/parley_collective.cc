@@ -1,28 +1,30 @@
 #include "bench/parley_collective.h"
 
 #include <cstddef>
-#include <span>
+#include <cstdint>
+#include <utility>
 
 namespace parley::bench {
 namespace {
 
-std::vector<Tensor> blocks_of(std::span<float> memory, std::size_t count) {
+std::vector<Tensor> blocks_of(const Tensor& all, std::size_t count) {
   std::vector<Tensor> blocks;
-  for (std::size_t i = 0; count > 0 && i < memory.size(); i += count)
-    blocks.emplace_back(memory.subspan(i, count));
+  for (std::size_t i = 0; count > 0 && i < all.numel(); i += count)
+    blocks.push_back(all.narrow(0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(count)));
   return blocks;
 }
 
 }  // namespace
 
-ParleyCollective::ParleyCollective(ProcessGroup& group, CollectiveBuffers& buffers, bool async)
+ParleyCollective::ParleyCollective(ProcessGroup& group, const CollectiveBuffers& buffers, Tensor out,
+                                   Tensor in, bool async)
     : group_(group),
       op_(buffers.op()),
       rank_(buffers.rank()),
       async_(async),
-      out_(buffers.out()),
-      in_(buffers.in()),
-      blocks_(blocks_of(op_ == Op::scatter ? buffers.out() : buffers.in(), buffers.count())) {}
+      out_(std::move(out)),
+      in_(std::move(in)),
+      blocks_(blocks_of(op_ == Op::scatter ? out_ : in_, buffers.count())) {}
 
 void ParleyCollective::call(int root) {
   if (async_)

@@ -14,7 +14,10 @@ namespace parley::bench {
 class ParleyCollective {
  public:
   // Borrows group and buffers for its lifetime. `async`: each call returns at once and is waited for then.
-  ParleyCollective(ProcessGroup& group, CollectiveBuffers& buffers, bool async);
+  ParleyCollective(ProcessGroup& group, CollectiveBuffers& buffers, bool async)
+      : ParleyCollective(group, buffers, Tensor(buffers.out()), Tensor(buffers.in()), async) {}
+  // With elements wherever the tensors are, which are like those of the buffers.
+  ParleyCollective(ProcessGroup& group, const CollectiveBuffers& buffers, Tensor out, Tensor in, bool async);
 
   void call(int root);
 

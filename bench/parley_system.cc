@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 namespace parley::bench {
 
-ParleySystem::ParleySystem(ProcessGroup& group, int partner, Buffers& buffers, const Plan& plan)
+ParleySystem::ParleySystem(ProcessGroup& group, int partner, Tensor out, Tensor in, const Plan& plan)
     : group_(group),
       partner_(partner),
-      out_(buffers.out()),
-      in_(buffers.in()),
+      out_(std::move(out)),
+      in_(std::move(in)),
       ack_(std::span<std::uint8_t>(ack_memory_)),
       works_(2 * static_cast<std::size_t>(plan.window)),
       sends_(std::span(works_).first(works_.size() / 2)),

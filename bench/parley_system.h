@@ -18,7 +18,10 @@ namespace parley::bench {
 class ParleySystem {
  public:
   // Borrows group and buffers for its lifetime.
-  ParleySystem(ProcessGroup& group, int partner, Buffers& buffers, const Plan& plan);
+  ParleySystem(ProcessGroup& group, int partner, Buffers& buffers, const Plan& plan)
+      : ParleySystem(group, partner, Tensor(buffers.out()), Tensor(buffers.in()), plan) {}
+  // With messages wherever the tensors are. Borrows the group.
+  ParleySystem(ProcessGroup& group, int partner, Tensor out, Tensor in, const Plan& plan);
   // Its tensors view its own members.
   ParleySystem(const ParleySystem&) = delete;
   ParleySystem& operator=(const ParleySystem&) = delete;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/cores.h"
+#include "bench/devices/measure.h"
 #include "bench/library_session.h"
 #include "bench/limits/measure.h"
 #include "bench/parley_library.h"
@@ -66,9 +67,11 @@ std::string what_of(const Options& options) {
   return text;
 }
 
-std::string title(const Options& options, int ranks, const std::string& pinning) {
-  return fmt::format("# parley-bench {}, transport {}, {} ranks, {} rounds; {}\n", what_of(options),
-                     options.transport, ranks, options.rounds, pinning);
+// `device`: where buffers lie, in words; "" if that is the host.
+std::string title(const Options& options, int ranks, const std::string& pinning, const std::string& device) {
+  return fmt::format("# parley-bench {}, transport {}{}, {} ranks, {} rounds; {}\n", what_of(options),
+                     options.transport, device.empty() ? "" : ", device " + device, ranks, options.rounds,
+                     pinning);
 }
 
 void measure_library(ProcessGroup& world, const Options& options, Idle idle, Report* report) {
@@ -125,13 +128,19 @@ void rank_main(const Options& options) {
   ::setenv("PARLEY_TRANSPORTS", parley_transports(options), 1);
   if (!options.algorithm.empty())
     ::setenv("PARLEY_ALGO", (std::string(to_string(options.op)) + "=" + options.algorithm).c_str(), 1);
+  cuda::Api* const devices = options.devices.has_device() ? &require_devices() : nullptr;
   std::optional<Report> report;
   if (rank == 0) report.emplace(options.json_file);
   ProcessGroup world = init();
-  if (report) report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned"));
+  if (report) {
+    report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned",
+                        devices == nullptr ? "" : describe_devices(*devices, world, options.devices)));
+  }
   const Idle idle = enough_cores ? Idle::spin : Idle::yield;
   Report* const writer = report ? &*report : nullptr;
-  if (is_collective(options.op) && !options.limits) {
+  if (devices != nullptr) {
+    measure_on_devices(*devices, world, options, idle, writer);
+  } else if (is_collective(options.op) && !options.limits) {
     measure_collective(world, options, idle, writer);
   } else if (measures_shared_memory(options)) {
     measure_limits(world, options, idle, writer);

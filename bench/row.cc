@@ -88,6 +88,7 @@ std::string to_json(const Row& row) {
   json["alg_mb_per_s"] = json_of(row.algorithm_mb_per_s);
   json["bus_mb_per_s"] = json_of(row.bus_mb_per_s);
   json["wrong"] = row.wrong ? nlohmann::ordered_json(*row.wrong) : nullptr;
+  json["device"] = to_string(row.subject.devices);
   return json.dump();
 }
 

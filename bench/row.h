@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "bench/devices/device_choice.h"
 #include "bench/op.h"
 #include "bench/series.h"
 
@@ -20,6 +21,7 @@ struct Subject {
   int ranks = 2;
   std::size_t bytes = 0;
   bool rewritten = false;  // the senders' buffers, before each exchange
+  DeviceChoice devices = {};
 };
 
 // One measured figure; the fields are those of the JSON schema in README.md, in its order. Nothing: does not

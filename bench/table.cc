@@ -23,6 +23,12 @@ void append_share(std::string& clauses, const Row& row, const char* turns) {
   clauses += fmt::format("{:.0f} % in {} turns", *row.core_share * 100, turns);
 }
 
+// Widths of a collective's columns: where there is a limit, systems have longer names.
+constexpr int ratio_columns = 10;
+constexpr int name_columns(bool has_limit) noexcept {
+  return has_limit ? 17 : 10;
+}
+
 }  // namespace
 
 std::string table_header(Op op) {
@@ -73,17 +79,22 @@ std::string disturbance_note(const Row& parley, const Row& raw) {
                      parley.rounds_left_out, parley.rounds + parley.rounds_left_out);
 }
 
-std::string collective_header() {
+std::string collective_header(bool has_limit) {
   return "# microseconds per call; bandwidths in MB/s (1e6 bytes) as nccl-tests define them\n" +
-         fmt::format("{:<8}{:<10}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>8}{:>10}\n", "# Size", "System",
-                     "time", "p99", "min", "max", "algbw", "busbw", "#wrong", "probe_ns");
+         fmt::format("{:<8}{:<{}}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>8}{:>10}{:>{}}\n", "# Size", "System",
+                     name_columns(has_limit), "time", "p99", "min", "max", "algbw", "busbw", "#wrong",
+                     "probe_ns", has_limit ? "x limit" : "", has_limit ? ratio_columns : 0);
 }
 
 std::string collective_line(const Row& row) {
-  std::string text = fmt::format(
-      "{:<8}{:<10}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.1f}{:>12.1f}{:>8}{:>10.0f}\n",
-      format_size(row.subject.bytes), row.system, row.median_us, number(row.p99_us), row.lo_us, row.hi_us,
-      number(row.algorithm_mb_per_s), number(row.bus_mb_per_s), row.wrong.value_or(0), row.probe_ns);
+  const bool has_limit = row.ratio_to_limit.has_value();
+  std::string text =
+      fmt::format("{:<8}{:<{}}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.1f}{:>12.1f}{:>8}{:>10.0f}",
+                  format_size(row.subject.bytes), row.system, name_columns(has_limit), row.median_us,
+                  number(row.p99_us), row.lo_us, row.hi_us, number(row.algorithm_mb_per_s),
+                  number(row.bus_mb_per_s), row.wrong.value_or(0), row.probe_ns);
+  if (has_limit) text += fmt::format("{:>{}.3f}", *row.ratio_to_limit, ratio_columns);
+  text += '\n';
   std::string share;
   append_share(share, row, "its");
   if (!share.empty())

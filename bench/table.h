@@ -13,7 +13,8 @@ std::string table_header(Op op);
 std::string table_line(const Row& row, const Row& raw);
 
 // The same of collectives; a line of a row that is void, or disturbed, is followed by a comment that says so.
-std::string collective_header();
+// `has_limit`: rows are compared with a limit, or they are none of them; lines then end with the ratio.
+std::string collective_header(bool has_limit = false);
 std::string collective_line(const Row& row);
 
 // A comment line when a rank had less than its core, so that neither the figures nor their ratio can be

@@ -22,6 +22,8 @@ DESCRIPTION
     rounds and between the same processes, a loop without a library; or collectives of all processes. All figures are
     medians over rounds. Compare figures of one run only, and best their ratios: machines drift.
 
+    With --device cuda, the same between buffers on GPUs, beside plain copies by one process.
+
 OPERATIONS
     latency         one message there and one back, blocking; half the time of both
     bandwidth       64 messages at a time in one direction
@@ -49,7 +51,7 @@ ENVIRONMENT
 EXIT STATUS
     0       measured
     1       measuring failed, or compare found something slower
-    2       wrong usage
+    2       wrong usage, or no device where --device asks for one
     128+N   ended by signal N; compare and the overview report first what there was
 
 EXAMPLES
@@ -57,6 +59,7 @@ EXAMPLES
     parley-bench latency --transport shm --sizes 8:16M
     parley-bench bandwidth --sizes 64K,1M --json rows.jsonl
     parley-bench all_reduce --ranks 4 --sizes 8:16M --algo ring
+    parley-bench bandwidth --device cuda --sizes 8:1G
     parley-bench limits --ops latency --sizes 64K,1M --rewrite
     parley-bench compare --html report.html
 

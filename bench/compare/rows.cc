@@ -106,6 +106,7 @@ void add_comparison(Json& row, const Line& line, const Entry& entry) {
   row["void"] = entry.void_reason ? Json(*entry.void_reason) : Json();
   add_bandwidths(row, line, entry);
   row["wrong"] = entry.wrong ? Json(*entry.wrong) : Json();
+  row["device"] = "cpu";
   row["mode"] = line.mode ? Json(to_string(*line.mode)) : Json();
   row["disturbed"] = line.disturbed;
   row["best_peer"] = is_own && line.best_peer ? Json(*line.best_peer) : Json();

@@ -8,6 +8,7 @@
 #include "tools/info/report.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
+#include "transport/cuda/runtime.h"
 #include "transport/socket/crypto.h"
 #include "transport/socket/handshake_messages.h"
 #include "transport/socket/own_address.h"
@@ -44,6 +45,15 @@ Json describe_host() {
           {"cores_of_the_host", std::thread::hardware_concurrency()},
           {"descriptors_at_most", limit_of(descriptors.rlim_cur)},
           {"descriptors_hard_limit", limit_of(descriptors.rlim_max)}};
+}
+
+Json describe_cuda() {
+  const cuda::Api* const api = cuda::runtime();
+  if (api == nullptr) return {{"devices", "none: " + cuda::reason_against()}};
+  Json cuda{{"driver", api->version()}};
+  for (int device = 0; device < api->device_count(); ++device)
+    cuda[base::concat("cuda:", device)] = api->device_name(device);
+  return cuda;
 }
 
 Json describe_interfaces() {

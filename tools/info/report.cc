@@ -61,6 +61,7 @@ Json make_report(const Question& question) {
   Json report;
   report["build"] = describe_build();
   report["host"] = describe_host();
+  report["cuda"] = describe_cuda();
   report["interfaces"] = describe_interfaces();
   const Json place = describe_place(question);
   report["place"] = place;

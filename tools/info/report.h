@@ -24,6 +24,7 @@ std::string as_text(const Json& report);
 // Parts of it. A part that something is wrong with has a "problem" instead.
 Json describe_build();
 Json describe_host();
+Json describe_cuda();
 Json describe_interfaces();
 Json describe_place(const Question& question);
 Json describe_secret(const Json& place);
