@@ -14,27 +14,28 @@
 
 namespace {
 
-void ring(parley::ProcessGroup& world) {
+void ring(parley::ProcessGroup& world, parley::Device device) {
   const int rank = world.rank(), size = world.size();
   const float first = 2 * static_cast<float>(rank);
-  const std::vector<float> out{first, first + 1};
-  std::vector<float> in(2);
+  const std::vector<float> numbers{first, first + 1};
+  const parley::Tensor out = parley::Tensor(numbers).to(device);
+  const parley::Tensor in = parley::Tensor::empty({2}, parley::DType::f32, device);
 
   std::vector<parley::Work> works = world.batch_isend_irecv({
       {parley::P2POp::isend, out, (rank + 1) % size},
       {parley::P2POp::irecv, in, (rank + size - 1) % size},
   });
   wait_all(works);
-  std::printf("[Rank %d] received [%.0f, %.0f]\n", rank, in[0], in[1]);
+  const auto received = values_of<float>(in);
+  std::printf("[Rank %d] received [%.0f, %.0f]\n", rank, received[0], received[1]);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 2;
+  Options options;
   CLI::App app("A ring in one batch.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   CLI11_PARSE(app, argc, argv);
-  return start(world_size, ring);
+  return start(options, ring);
 }

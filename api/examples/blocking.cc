@@ -9,28 +9,27 @@
 
 namespace {
 
-void blocking(parley::ProcessGroup& world) {
+void blocking(parley::ProcessGroup& world, parley::Device device) {
   const int rank = world.rank();
-  parley::Tensor tensor = parley::Tensor::zeros({1});
+  const parley::Tensor tensor = parley::Tensor::zeros({1}, parley::DType::f32, device);
 
   if (rank == 0) {
-    tensor.fill(tensor.item() + 1);
+    set_value(tensor, value_of(tensor) + 1);
     // send() returns as soon as the tensor may be changed again.
     for (int other = 1; other < world.size(); ++other) world.send(tensor, other);
   } else {
     // recv() returns when the value has arrived; the tensor is the memory it arrives in.
     world.recv(tensor, 0);
   }
-  std::printf("[Rank %d] has data %.1f\n", rank, tensor.item());
+  std::printf("[Rank %d] has data %.1f\n", rank, value_of(tensor));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 2;
+  Options options;
   CLI::App app("Sends a tensor from rank 0 to every other rank, with blocking calls.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   CLI11_PARSE(app, argc, argv);
-  return start(world_size, blocking);
+  return start(options, blocking);
 }

@@ -19,26 +19,26 @@ namespace {
 constexpr double first_value = 42;
 constexpr double step = 10;
 
-void chain(parley::ProcessGroup& world) {
+void chain(parley::ProcessGroup& world, parley::Device device) {
   const int rank = world.rank();
   const int last = world.size() - 1;
-  parley::Tensor tensor = parley::Tensor::zeros({1});
+  const parley::Tensor tensor = parley::Tensor::zeros({1}, parley::DType::f32, device);
 
   if (rank == 0) {
-    tensor.fill(first_value);
-    std::printf("[Rank 0] Starting chain with value: %.1f\n", tensor.item());
+    set_value(tensor, first_value);
+    std::printf("[Rank 0] Starting chain with value: %.1f\n", value_of(tensor));
   } else {
     world.recv(tensor, rank - 1);
-    std::printf("[Rank %d] Received: %.1f\n", rank, tensor.item());
-    tensor.fill(tensor.item() + step);
-    std::printf("[Rank %d] After adding 10: %.1f\n", rank, tensor.item());
+    std::printf("[Rank %d] Received: %.1f\n", rank, value_of(tensor));
+    set_value(tensor, value_of(tensor) + step);
+    std::printf("[Rank %d] After adding 10: %.1f\n", rank, value_of(tensor));
   }
 
   if (rank < last) {
     world.send(tensor, rank + 1);
     std::printf("[Rank %d] Sent to rank %d\n", rank, rank + 1);
   } else {
-    std::printf("[Rank %d] Final value: %.1f, expected: %.1f\n", rank, tensor.item(),
+    std::printf("[Rank %d] Final value: %.1f, expected: %.1f\n", rank, value_of(tensor),
                 first_value + step * last);
   }
 }
@@ -62,7 +62,7 @@ double take_turns(parley::ProcessGroup& world, double mine) {
   return theirs;
 }
 
-void show_deadlock(parley::ProcessGroup& world) {
+void show_deadlock(parley::ProcessGroup& world, parley::Device) {
   const int rank = world.rank();
   if (rank > 1) return;  // two are enough
   const double mine = first_value + rank;
@@ -82,12 +82,13 @@ void show_deadlock(parley::ProcessGroup& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 4;
+  Options options{.world_size = 4};
   bool deadlock = false;
   CLI::App app("Passes a value through a chain of processes.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   app.add_flag("--show-deadlock", deadlock, "Two ranks send to each other first, and are told so");
   CLI11_PARSE(app, argc, argv);
-  return deadlock ? start(2, show_deadlock) : start(world_size, chain);
+  if (!deadlock) return start(options, chain);
+  options.world_size = 2;
+  return start(options, show_deadlock);
 }

@@ -4,9 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/examples/start.h"
@@ -14,53 +15,59 @@
 namespace {
 
 using Numbers = std::vector<int>;
+using parley::Tensor;
+constexpr parley::DType i32 = parley::DType::i32;
 
-void show(const parley::ProcessGroup& world, const char* name, const Numbers& numbers) {
+void show(const parley::ProcessGroup& world, const char* name, const Tensor& tensor) {
   std::string text;
-  for (const int number : numbers) text += " " + std::to_string(number);
+  for (const int number : values_of<int>(tensor)) text += " " + std::to_string(number);
   std::printf("[Rank %d] %s:%s\n", world.rank(), name, text.c_str());
 }
 
-// A tensor for each rank, of one number.
-std::vector<parley::Tensor> one_each(Numbers& numbers) {
-  std::vector<parley::Tensor> list;
-  for (int& number : numbers) list.emplace_back(std::span<int>(&number, 1));
+// The numbers of a tensor, each a tensor of its own in the same memory.
+std::vector<Tensor> one_each(const Tensor& tensor) {
+  std::vector<Tensor> list;
+  for (std::int64_t i = 0; i < tensor.shape()[0]; ++i) list.push_back(tensor.narrow(0, i, 1));
   return list;
 }
 
-Numbers for_each_rank(const parley::ProcessGroup& world) {
+Tensor own_number(const parley::ProcessGroup& world, parley::Device device) {
+  return Tensor::full({1}, world.rank() + 1, i32, device);
+}
+
+Tensor one_for_each_rank(const parley::ProcessGroup& world, parley::Device device) {
   Numbers numbers;
   for (int rank = 0, ten = 1; rank < world.size(); ++rank, ten *= 10)
     numbers.push_back((world.rank() + 1) * ten);
-  return numbers;
+  return Tensor(numbers).to(device);
 }
 
-void to_and_from_one(parley::ProcessGroup& world) {
+void to_and_from_one(parley::ProcessGroup& world, parley::Device device) {
   const bool is_root = world.rank() == 0;
-  Numbers own{world.rank() + 1}, numbers = for_each_rank(world);
+  const Tensor own = own_number(world, device), numbers = one_for_each_rank(world, device);
 
-  Numbers sent = own;
+  const Tensor sent = own.clone();
   world.broadcast(sent, 0);
   show(world, "broadcast", sent);
 
-  Numbers sum = own;
+  const Tensor sum = own.clone();
   world.reduce(sum, 0);
   if (is_root) show(world, "reduce", sum);
 
-  Numbers part(1);
-  world.scatter(part, is_root ? one_each(numbers) : std::vector<parley::Tensor>(), 0);
+  const Tensor part = own.clone();
+  world.scatter(part, is_root ? one_each(numbers) : std::vector<Tensor>(), 0);
   show(world, "scatter", part);
 
-  Numbers all(is_root ? numbers.size() : 0);
-  world.gather(one_each(all), own, 0);
+  const Tensor all = numbers.clone();
+  world.gather(is_root ? one_each(all) : std::vector<Tensor>(), own, 0);
   if (is_root) show(world, "gather", all);
 }
 
-void among_all(parley::ProcessGroup& world) {
-  Numbers own{world.rank() + 1}, numbers = for_each_rank(world);
-  Numbers all(numbers.size()), part(1);
+void among_all(parley::ProcessGroup& world, parley::Device device) {
+  const Tensor own = own_number(world, device), numbers = one_for_each_rank(world, device);
+  const Tensor all = numbers.clone(), part = own.clone();
 
-  Numbers largest = own;
+  const Tensor largest = own.clone();
   world.all_reduce(largest, {.op = parley::ReduceOp::max});
   show(world, "all_reduce(max)", largest);
 
@@ -80,7 +87,7 @@ void among_all(parley::ProcessGroup& world) {
   work.wait();
   show(world, "all_to_all_single", all);
 
-  Numbers up_to_here = own, below = own;
+  const Tensor up_to_here = own.clone(), below = own.clone();
   world.scan(up_to_here);
   show(world, "scan", up_to_here);
   world.exscan(below);
@@ -91,46 +98,47 @@ void among_all(parley::ProcessGroup& world) {
 }
 
 // The first two ranks are a group, and all others have no part in it.
-void in_a_group(parley::ProcessGroup& world) {
+void in_a_group(parley::ProcessGroup& world, parley::Device device) {
   parley::ProcessGroup group = world.new_group({0, 1});
   if (!group.is_member()) return;
-  Numbers sum{world.rank() + 1};
+  const Tensor sum = own_number(world, device);
   group.all_reduce(sum);
   show(world, "all_reduce in the group of two", sum);
 }
 
 // Once around a ring, by hand: in another order, and integers do not mind.
-bool agrees_with_a_ring(parley::ProcessGroup& world) {
+bool agrees_with_a_ring(parley::ProcessGroup& world, parley::Device device) {
   const int left = (world.rank() + world.size() - 1) % world.size();
   const int right = (world.rank() + 1) % world.size();
-  Numbers mine(1000);
-  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = static_cast<int>(i) * (world.rank() + 1);
+  Numbers by_hand(1000);
+  for (std::size_t i = 0; i < by_hand.size(); ++i) by_hand[i] = static_cast<int>(i) * (world.rank() + 1);
+  const Tensor mine = Tensor(by_hand).to(device);
 
-  Numbers by_hand = mine, out = mine, in(mine.size());
+  Tensor out = mine.clone(), in = mine.clone();
   for (int step = 0; step < world.size() - 1; ++step) {
     world.sendrecv(out, right, in, left);
-    for (std::size_t i = 0; i < in.size(); ++i) by_hand[i] += in[i];
-    out.swap(in);
+    const Numbers received = values_of<int>(in);
+    for (std::size_t i = 0; i < received.size(); ++i) by_hand[i] += received[i];
+    std::swap(out, in);
   }
   world.all_reduce(mine);
-  return mine == by_hand;
+  return values_of<int>(mine) == by_hand;
 }
 
-void collectives(parley::ProcessGroup& world) {
-  to_and_from_one(world);
-  among_all(world);
-  if (world.size() > 1) in_a_group(world);
+void collectives(parley::ProcessGroup& world, parley::Device device) {
+  to_and_from_one(world, device);
+  among_all(world, device);
+  if (world.size() > 1) in_a_group(world, device);
   std::printf("[Rank %d] all_reduce and a ring by hand: %s\n", world.rank(),
-              agrees_with_a_ring(world) ? "the same" : "different");
+              agrees_with_a_ring(world, device) ? "the same" : "different");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 4;
+  Options options{.world_size = 4};
   CLI::App app("Every collective once.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   CLI11_PARSE(app, argc, argv);
-  return start(world_size, collectives);
+  return start(options, collectives);
 }

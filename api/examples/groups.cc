@@ -25,21 +25,22 @@ std::vector<int> evens_of(const parley::ProcessGroup& world) {
   return ranks;
 }
 
-void send_to_the_last(parley::ProcessGroup& world) {
+void send_to_the_last(parley::ProcessGroup& world, parley::Device device) {
   parley::ProcessGroup group = world.new_group(evens_of(world), {.name = "evens"});
   if (!group.is_member()) return;  // made at once, without the others
   const int last = group.size() - 1;
   if (group.rank() == 0) {
-    group.send(parley::Tensor::arange(3), last);
+    group.send(parley::Tensor::arange({3}, parley::DType::f32, device), last);
     send_object_list(group, std::vector<parley::Object>{"hello", 123, {1, 2, 3}}, last);
     std::printf("[Rank %d] is %d in the group: sent a tensor and a list to %d, which is %d in the world\n",
                 world.rank(), group.rank(), last, group.global_rank(last));
   }
   if (group.rank() == last) {
-    std::vector<float> tensor(3);
+    const parley::Tensor tensor = parley::Tensor::empty({3}, parley::DType::f32, device);
     const int source = group.recv(tensor, parley::any_source).source;
+    const auto numbers = values_of<float>(tensor);
     std::printf("[Rank %d] is %d in the group: received %.0f %.0f %.0f from %d, which is %d in the world\n",
-                world.rank(), group.rank(), tensor[0], tensor[1], tensor[2], source,
+                world.rank(), group.rank(), numbers[0], numbers[1], numbers[2], source,
                 group.global_rank(source));
     std::vector<parley::Object> objects;
     const int sender = recv_object_list(group, objects, parley::any_source);
@@ -58,19 +59,18 @@ void pass_around_in_halves(parley::ProcessGroup& world) {
               half, received);
 }
 
-void groups(parley::ProcessGroup& world) {
+void groups(parley::ProcessGroup& world, parley::Device device) {
   if (world.size() < 3) return void(std::printf("[Rank %d] Three ranks are needed\n", world.rank()));
-  send_to_the_last(world);
+  send_to_the_last(world, device);
   pass_around_in_halves(world);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 11;
+  Options options{.world_size = 11};
   CLI::App app("Groups of some ranks.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   CLI11_PARSE(app, argc, argv);
-  return start(world_size, groups);
+  return start(options, groups);
 }

@@ -12,13 +12,13 @@
 
 namespace {
 
-void nonblocking(parley::ProcessGroup& world) {
+void nonblocking(parley::ProcessGroup& world, parley::Device device) {
   const int rank = world.rank();
-  parley::Tensor tensor = parley::Tensor::zeros({1});
+  const parley::Tensor tensor = parley::Tensor::zeros({1}, parley::DType::f32, device);
   std::vector<parley::Work> works;
 
   if (rank == 0) {
-    tensor.fill(tensor.item() + 1);
+    set_value(tensor, value_of(tensor) + 1);
     for (int other = 1; other < world.size(); ++other) works.push_back(world.isend(tensor, other));
     std::printf("[Rank %d] started sending\n", rank);
   } else {
@@ -27,16 +27,15 @@ void nonblocking(parley::ProcessGroup& world) {
   }
 
   parley::wait_all(works);  // only now is the value certain to be there
-  std::printf("[Rank %d] has data %.1f\n", rank, tensor.item());
+  std::printf("[Rank %d] has data %.1f\n", rank, value_of(tensor));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 2;
+  Options options;
   CLI::App app("Sends a tensor from rank 0 to every other rank, with non-blocking calls.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   CLI11_PARSE(app, argc, argv);
-  return start(world_size, nonblocking);
+  return start(options, nonblocking);
 }

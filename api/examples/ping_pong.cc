@@ -11,20 +11,20 @@
 namespace {
 
 void say(int rank, const char* when, const parley::Tensor& tensor) {
-  std::printf("[Rank %d] %s: %.1f\n", rank, when, tensor.item());
+  std::printf("[Rank %d] %s: %.1f\n", rank, when, value_of(tensor));
 }
 
-void ping_pong(parley::ProcessGroup& world) {
+void ping_pong(parley::ProcessGroup& world, parley::Device device) {
   const int rank = world.rank();
   const int partner = rank % 2 == 0 ? rank + 1 : rank - 1;
   if (partner == world.size()) {  // an odd number of ranks: the last one has nobody to play with
     std::printf("[Rank %d] No partner: rank %d is missing, the number of ranks is odd\n", rank, partner);
     return;
   }
-  parley::Tensor tensor = parley::Tensor::zeros({1});
+  const parley::Tensor tensor = parley::Tensor::zeros({1}, parley::DType::f32, device);
 
   if (rank % 2 == 0) {
-    tensor.fill(tensor.item() + 1);
+    set_value(tensor, value_of(tensor) + 1);
     world.send(tensor, partner);
     say(rank, "after send", tensor);
     world.recv(tensor, partner);
@@ -32,7 +32,7 @@ void ping_pong(parley::ProcessGroup& world) {
   } else {
     world.recv(tensor, partner);
     say(rank, "after recv", tensor);
-    tensor.fill(tensor.item() + 1);
+    set_value(tensor, value_of(tensor) + 1);
     world.send(tensor, partner);
     say(rank, "after send", tensor);
   }
@@ -41,10 +41,9 @@ void ping_pong(parley::ProcessGroup& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 2;
+  Options options;
   CLI::App app("Two processes pass a number back and forth.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   CLI11_PARSE(app, argc, argv);
-  return start(world_size, ping_pong);
+  return start(options, ping_pong);
 }

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <numeric>
 #include <vector>
 
 #include "api/examples/start.h"
@@ -22,31 +21,33 @@ namespace {
 constexpr int micro_batches = 6;
 constexpr std::size_t batch_size = 4;
 
-using Buffer = std::array<float, batch_size>;
-
 // One stage's end of the flow: two buffers, each with a request of its own.
 struct Flow {
-  std::array<Buffer, 2> buffers{};
+  explicit Flow(parley::Device device) {
+    for (parley::Tensor& buffer : buffers)
+      buffer = parley::Tensor::zeros({batch_size}, parley::DType::f32, device);
+  }
+  std::array<parley::Tensor, 2> buffers;
   std::array<parley::PersistentRequest, 2> requests;
 };
 
-void run_first(parley::ProcessGroup& world) {
-  Flow out;
+void run_first(parley::ProcessGroup& world, parley::Device device) {
+  Flow out(device);
   for (std::size_t i : {0, 1}) out.requests[i] = world.send_init(out.buffers[i], 1);
   for (int batch = 0; batch < micro_batches; ++batch) {
     const std::size_t turn = batch % 2;
     out.requests[turn].wait();  // its last send has ended
-    out.buffers[turn].fill(static_cast<float>(batch));
+    set_value(out.buffers[turn], batch);
     out.requests[turn].start();
   }
   wait_all(out.requests);
   std::printf("[Rank 0] sent %d micro-batches\n", micro_batches);
 }
 
-void run_stage(parley::ProcessGroup& world) {
+void run_stage(parley::ProcessGroup& world, parley::Device device) {
   const int rank = world.rank();
   const bool is_last = rank == world.size() - 1;
-  Flow in, out;
+  Flow in(device), out(device);
   for (std::size_t i : {0, 1}) {
     in.requests[i] = world.recv_init(in.buffers[i], rank - 1);
     if (!is_last) out.requests[i] = world.send_init(out.buffers[i], rank + 1);
@@ -59,26 +60,26 @@ void run_stage(parley::ProcessGroup& world) {
     if (batch + 1 < micro_batches) in.requests[1 - turn].start();
     in.requests[turn].wait();
     out.requests[turn].wait();
-    for (std::size_t i = 0; i < batch_size; ++i) out.buffers[turn][i] = in.buffers[turn][i] + 1;
-    sum = std::accumulate(out.buffers[turn].begin(), out.buffers[turn].end(), sum);
+    std::vector<float> numbers = values_of<float>(in.buffers[turn]);
+    for (float& number : numbers) sum += ++number;
+    out.buffers[turn].copy_from(numbers);
     if (!is_last) out.requests[turn].start();
   }
   wait_all(out.requests);
   std::printf("[Rank %d] worked on %d micro-batches, their sum is %.0f\n", rank, micro_batches, sum);
 }
 
-void pipeline(parley::ProcessGroup& world) {
+void pipeline(parley::ProcessGroup& world, parley::Device device) {
   if (world.size() < 2) return void(std::printf("[Rank %d] Two ranks are needed\n", world.rank()));
-  world.rank() == 0 ? run_first(world) : run_stage(world);
+  world.rank() == 0 ? run_first(world, device) : run_stage(world, device);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 4;
+  Options options{.world_size = 4};
   CLI::App app("A pipeline of micro-batches.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   CLI11_PARSE(app, argc, argv);
-  return start(world_size, pipeline);
+  return start(options, pipeline);
 }

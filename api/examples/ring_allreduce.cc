@@ -18,35 +18,36 @@ void add(std::span<float> sum, std::span<const float> values) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
 }
 
-std::vector<float> all_reduce(parley::ProcessGroup& world, const std::vector<float>& mine) {
+std::vector<float> all_reduce(parley::ProcessGroup& world, const std::vector<float>& mine,
+                              parley::Device device) {
   const int left = (world.rank() + world.size() - 1) % world.size();
   const int right = (world.rank() + 1) % world.size();
-  std::vector<float> sum = mine, first = mine, second(mine.size());
+  std::vector<float> sum = mine;
+  const parley::Tensor first = parley::Tensor(mine).to(device), second = first.clone();
 
   for (int step = 0; step < world.size() - 1; ++step) {
-    std::vector<float>& out = step % 2 == 0 ? first : second;
-    std::vector<float>& in = step % 2 == 0 ? second : first;
+    const parley::Tensor& out = step % 2 == 0 ? first : second;
+    const parley::Tensor& in = step % 2 == 0 ? second : first;
     parley::Work sent = world.isend(out, right);
     world.recv(in, left);
-    add(sum, in);
+    add(sum, values_of<float>(in));
     sent.wait();  // the next step receives into this buffer
   }
   return sum;
 }
 
-void show(parley::ProcessGroup& world) {
+void show(parley::ProcessGroup& world, parley::Device device) {
   const auto rank = static_cast<float>(world.rank());
-  const std::vector<float> sum = all_reduce(world, {1, rank, rank * rank});
+  const std::vector<float> sum = all_reduce(world, {1, rank, rank * rank}, device);
   std::printf("[Rank %d] has %.0f %.0f %.0f\n", world.rank(), sum[0], sum[1], sum[2]);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int world_size = 4;
+  Options options{.world_size = 4};
   CLI::App app("An allreduce by hand, around a ring.");
-  app.add_option("--world-size", world_size, "Number of processes, without parley-run")
-      ->capture_default_str();
+  add_options(app, options);
   CLI11_PARSE(app, argc, argv);
-  return start(world_size, show);
+  return start(options, show);
 }

@@ -84,6 +84,19 @@ TEST(ChainExample, OfOneRankIsTheFirstAndTheLast) {
             "[Rank 0] Final value: 42.0, expected: 42.0\n");
 }
 
+// Both ways of starting say why there is no device, whatever the machine has.
+TEST_P(Example, SaysWhyThereIsNoDevice) {
+  const CommandOptions options{.environment = {{"PARLEY_CUDA", "off"}}};
+  Command alone({program(), "--world-size", ranks(), "--device", "cuda"}, options);
+  Command launched({run_program, "-n", ranks(), "--no-prefix", program(), "--device", "cuda"}, options);
+  for (Command* command : {&alone, &launched}) {
+    EXPECT_EQ(command->finish(), 1) << command->output();
+    EXPECT_GE(count_of(command->errors(), "there is no CUDA here: PARLEY_CUDA=off is set"), 1U)
+        << command->errors();
+    EXPECT_EQ(command->output(), "");
+  }
+}
+
 TEST(PingPongExample, SaysWhoHasNoPartner) {
   Command one({run_program, "-n", "1", "--no-prefix", programs_folder + "/ping_pong"});
   EXPECT_EQ(one.finish(), 0) << one.errors();

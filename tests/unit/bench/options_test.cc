@@ -120,6 +120,22 @@ TEST(Options, CollectivesHaveOptionsOfTheirOwn) {
   EXPECT_EQ(parse({"barrier", "--sizes", "8,16"})->sizes, (std::vector<std::size_t>{0}));
 }
 
+TEST(Options, BuffersLieOnDevicesOrAtOneEndOfAPair) {
+  EXPECT_FALSE(parse({"latency"})->devices.has_device());
+  const auto host = parse({"latency", "--device", "cpu"});
+  EXPECT_FALSE(host->devices.has_device());
+  EXPECT_EQ(host->transport, "tcp");
+  const auto devices = parse({"all_reduce", "--device", "cuda"});
+  EXPECT_EQ(to_string(devices->devices), "cuda");
+  EXPECT_EQ(devices->transport, "shm");
+  EXPECT_EQ(parse({"latency", "--device", "cuda", "--transport", "tcp"})->transport, "tcp");
+  const auto mixed = parse({"bandwidth", "--device", "cpu,cuda"});
+  EXPECT_EQ(mixed->devices.of(true), Memory::cpu);
+  EXPECT_EQ(mixed->devices.of(false), Memory::cuda);
+  EXPECT_EQ(to_string(mixed->devices), "cpu,cuda");
+  EXPECT_EQ(to_string(parse({"bandwidth", "--device", "cuda,cuda"})->devices), "cuda");
+}
+
 TEST(Options, MistakesAreAnsweredInOneClearLine) {
   const std::string operations =
       "latency, bandwidth, bidirectional, message-rate, broadcast, reduce, all_reduce, all_gather, "
@@ -176,6 +192,15 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
        "there is no operation '': write latency, bandwidth, bidirectional or message-rate"},
       {{"limits", "--sizes", "2G"},
        "--sizes: shared memory is measured up to 1G, for each pair shares four times that"},
+      {{"latency", "--device", "gpu"}, "there is no device 'gpu': write cpu or cuda; did you mean cpu?"},
+      {{"latency", "--device", "cuda,"}, "there is no device '': write cpu or cuda"},
+      {{"limits", "--device", "cuda"},
+       "--device: those limits are measured beside Parley, by an operation's own name"},
+      {{"barrier", "--device", "cuda"}, "--device: a barrier moves nothing"},
+      {{"all_reduce", "--device", "cpu,cuda"},
+       "--device: in a collective all ranks' buffers lie on one kind of device"},
+      {{"latency", "--device", "cuda", "--arena"}, "--arena belongs to buffers of the host"},
+      {{"all_reduce", "--device", "cuda", "--by-hand"}, "--by-hand belongs to buffers of the host"},
       {{"latency", "--pin", "--no-pin"}, "--pin and --no-pin exclude each other"},
   };
   for (const auto& [arguments, answer] : answers) EXPECT_EQ(mistake(arguments), answer);

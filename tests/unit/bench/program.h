@@ -14,7 +14,7 @@ namespace parley::bench {
 // A file name that goes away at the end.
 class RowFile {
  public:
-  RowFile() : path_(testing::TempDir() + "parley-bench-" + std::to_string(::getpid()) + ".jsonl") {}
+  RowFile() : path_(::testing::TempDir() + "parley-bench-" + std::to_string(::getpid()) + ".jsonl") {}
   ~RowFile() { std::remove(path_.c_str()); }
   RowFile(const RowFile&) = delete;
   RowFile& operator=(const RowFile&) = delete;

@@ -96,6 +96,15 @@ TEST(ParleyBench, LeavesWithTwoAfterAMistake) {
   EXPECT_EQ(run_bench("latency --rounds 1 --sizes 8 --json /nowhere/rows.jsonl"), 2);
 }
 
+TEST(ParleyBench, SaysWhyThereIsNoDevice) {
+  for (const char* world : {"PARLEY_CUDA=off", "PARLEY_CUDA=off RANK=0 WORLD_SIZE=2"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_bench("all_reduce --device cuda", world), 2);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "parley-bench: --device cuda: PARLEY_CUDA=off is set\nRun parley-bench --help for more.\n");
+  }
+}
+
 TEST(ParleyBench, SaysWhatIsWrongAndWhereToLook) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_bench("speed"), 2);

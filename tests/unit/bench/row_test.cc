@@ -27,7 +27,8 @@ const std::vector<std::string> fields = {"schema",         "op",
                                          "core_share",     "rounds_left_out",
                                          "p999_us",        "buffers",
                                          "void",           "alg_mb_per_s",
-                                         "bus_mb_per_s",   "wrong"};
+                                         "bus_mb_per_s",   "wrong",
+                                         "device"};
 
 TEST(Row, LatencyComparesMicroseconds) {
   Row row = make_row(ping, "parley", {{6, 7, 9}, {6, 7, 50}, {}}, 61);
@@ -94,6 +95,15 @@ TEST(Row, SaysWhetherBuffersWereRewrittenAndWhyItIsVoid) {
   const auto rewritten = nlohmann::json::parse(to_json(row));
   EXPECT_EQ(rewritten["buffers"], "rewritten");
   EXPECT_EQ(rewritten["void"], "slow");
+}
+
+TEST(Row, SaysWhereTheBuffersLie) {
+  Row row = make_row(ping, "parley", {{6}, {}, {}}, 61);
+  EXPECT_EQ(nlohmann::json::parse(to_json(row))["device"], "cpu");
+  row.subject.devices = {Memory::cuda, Memory::cuda};
+  EXPECT_EQ(nlohmann::json::parse(to_json(row))["device"], "cuda");
+  row.subject.devices.leaders = Memory::cpu;
+  EXPECT_EQ(nlohmann::json::parse(to_json(row))["device"], "cpu,cuda");
 }
 
 TEST(Row, TheSmallestCoreShareIsTold) {

@@ -282,19 +282,5 @@ TEST(TensorView, UnalignedMemoryIsReadAndWrittenByElement) {
   EXPECT_EQ(doubles.to_string(), "tensor([2.5000, 2.5000], dtype=f64)");
 }
 
-TEST(TensorView, OnADeviceIsNotTouched) {
-  std::array<float, 4> memory{};
-  const Tensor tensor = Tensor::from_blob(memory.data(), 4, DType::f32, {}, {Device::cuda, 1});
-  EXPECT_EQ(tensor.device(), (Device{Device::cuda, 1}));
-  EXPECT_EQ(tensor.bytes(), 16u);
-  EXPECT_EQ(tensor.narrow(0, 1, 2).device(), tensor.device());
-  EXPECT_EQ(message_of([&] { return tensor.to_string(); }),
-            "to_string: the tensor is on cuda:1 and its elements can be read and written on the CPU only");
-  EXPECT_THROW(tensor.fill(1), UsageError);
-  EXPECT_THROW((void)tensor.clone(), UsageError);
-  EXPECT_THROW((void)tensor.narrow(0, 0, 1).item<float>(), UsageError);
-  EXPECT_THROW((void)tensor.data_as<float>(), UsageError);
-}
-
 }  // namespace
 }  // namespace parley

@@ -23,11 +23,22 @@ struct View {
   std::size_t size = static_cast<std::size_t>(group.size());
   bool is_root = group.rank() == of.root;
 
-  [[nodiscard]] Tensor mine() const { return tensor_of(given(group.rank(), of.count), of.dtype); }
+  [[nodiscard]] Tensor mine() const { return mine(of.count); }
+  [[nodiscard]] Tensor mine(std::size_t count) const { return whole(given(group.rank(), count)); }
   [[nodiscard]] Tensor blank(std::size_t count) const {
-    return Tensor::zeros(static_cast<std::int64_t>(count), of.dtype);
+    return Tensor::zeros(static_cast<std::int64_t>(count), of.dtype, of.device);
   }
-  [[nodiscard]] Tensor whole(const Values& values) const { return tensor_of(values, of.dtype); }
+  [[nodiscard]] Tensor whole(const Values& values) const {
+    const Tensor tensor = tensor_of(values, of.dtype);
+    return of.device.is_cpu() ? tensor : tensor.to(of.device);
+  }
+  // Zeros but for what this rank gives, which begins at `begin`.
+  [[nodiscard]] Tensor around_mine(std::size_t total, std::size_t begin, std::size_t count) const {
+    Values values(total);
+    const Values own = given(group.rank(), count);
+    std::copy(own.begin(), own.end(), values.begin() + static_cast<std::ptrdiff_t>(begin));
+    return whole(values);
+  }
   [[nodiscard]] ReduceOptions reducing() const { return {.async_op = of.async_op}; }
   [[nodiscard]] ListOptions listing(bool uneven) const { return {.uneven = uneven, .async_op = of.async_op}; }
   // Of the first `ranks`.
@@ -101,14 +112,16 @@ void expect_scatter(const View& at, const Counts& counts, bool uneven) {
   EXPECT_EQ(values_of(out), given(at.group.rank(), counts[at.rank])) << "scatter";
 }
 
+// Blocks in one piece of memory with this rank's own among them, where the call is in place; else apart.
+std::vector<Tensor> list_around_mine(const View& at, const Counts& counts) {
+  const std::size_t begin = sum_of({counts.begin(), counts.begin() + at.group.rank()});
+  return parts_of(at.around_mine(sum_of(counts), begin, counts[at.rank]), counts, !at.of.in_place);
+}
+
 void expect_gather(const View& at, const Counts& counts, bool uneven) {
   std::vector<Tensor> list;
-  if (at.is_root) list = parts_of(at.blank(sum_of(counts)), counts, !at.of.in_place);
-  Tensor in = tensor_of(given(at.group.rank(), counts[at.rank]), at.of.dtype);
-  if (at.is_root && at.of.in_place) {
-    std::copy_n(in.data(), in.bytes(), list[at.rank].mutable_data());
-    in = list[at.rank];
-  }
+  if (at.is_root) list = list_around_mine(at, counts);
+  const Tensor in = at.is_root && at.of.in_place ? list[at.rank] : at.mine(counts[at.rank]);
   at.group.gather(list, in, at.of.root, at.listing(uneven)).wait();
   if (at.is_root) {
     EXPECT_EQ(joined(list), given_by_all(counts)) << "gather";
@@ -116,12 +129,8 @@ void expect_gather(const View& at, const Counts& counts, bool uneven) {
 }
 
 void expect_all_gather(const View& at, const Counts& counts) {
-  const std::vector<Tensor> list = parts_of(at.blank(sum_of(counts)), counts, !at.of.in_place);
-  Tensor in = tensor_of(given(at.group.rank(), counts[at.rank]), at.of.dtype);
-  if (at.of.in_place) {
-    std::copy_n(in.data(), in.bytes(), list[at.rank].mutable_data());
-    in = list[at.rank];
-  }
+  const std::vector<Tensor> list = list_around_mine(at, counts);
+  const Tensor in = at.of.in_place ? list[at.rank] : at.mine(counts[at.rank]);
   at.group.all_gather(list, in, {.async_op = at.of.async_op}).wait();
   EXPECT_EQ(joined(list), given_by_all(counts)) << "all_gather";
 }
@@ -129,11 +138,9 @@ void expect_all_gather(const View& at, const Counts& counts) {
 void expect_all_gather_into_tensor(const View& at) {
   const auto count = static_cast<std::int64_t>(at.of.count);
   const std::int64_t size = at.group.size();
-  Tensor out = at.blank(at.size * at.of.count), in = at.mine();
+  Tensor out = at.around_mine(at.size * at.of.count, at.rank * at.of.count, at.of.count), in = at.mine();
   if (at.of.in_place) {
-    const Tensor own = out.narrow(0, at.group.rank() * count, count);
-    std::copy_n(in.data(), in.bytes(), own.mutable_data());
-    in = own;
+    in = out.narrow(0, at.group.rank() * count, count);
     out = out.reshape({size, count});
   }
   at.group.all_gather_into_tensor(out, in, {.async_op = at.of.async_op}).wait();
@@ -199,7 +206,7 @@ void expect_all_to_all(const View& at, const std::function<std::size_t(std::size
 std::string Case::title(const ProcessGroup& group) const {
   std::ostringstream text;
   text << count << " " << name(dtype) << ", rank " << group.rank() << " of " << group.size() << ", root "
-       << root << (in_place ? ", in place" : "") << (async_op ? ", async" : "");
+       << root << ", on " << device << (in_place ? ", in place" : "") << (async_op ? ", async" : "");
   return text.str();
 }
 

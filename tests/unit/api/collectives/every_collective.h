@@ -14,6 +14,7 @@ struct Case {
   int root = 0;
   bool in_place = false;  // otherwise lists are of tensors that lie apart
   bool async_op = false;
+  Device device = {};  // of all tensors
   [[nodiscard]] std::string title(const ProcessGroup& group) const;
 };
 

@@ -34,6 +34,7 @@ Tensor tensor_of(const Values& values, DType dtype) {
 }
 
 Values values_of(const Tensor& tensor) {
+  if (!tensor.device().is_cpu()) return values_of(tensor.to({}));
   const Tensor flat = tensor.reshape(static_cast<std::int64_t>(tensor.numel()));
   if (flat.dtype() == DType::f32) {
     const auto elements = flat.data_as<const float>();

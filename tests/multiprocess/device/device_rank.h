@@ -1,0 +1,66 @@
+#pragma once
+
+#include <parley/process_group.h>
+#include <parley/tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tests/simulated_device/simulated_device.h"
+#include "transport/cuda/api.h"
+
+namespace parley::testing {
+
+// The device of one rank: the machine's where PARLEY_TEST_DEVICE=cuda is set, else a simulated one. Made in
+// the rank's process before its world, and there until that has gone.
+class DeviceRank {
+ public:
+  DeviceRank();
+  ~DeviceRank();
+  DeviceRank(const DeviceRank&) = delete;
+  DeviceRank& operator=(const DeviceRank&) = delete;
+
+  [[nodiscard]] cuda::Api& api() noexcept { return *api_; }
+  // REQUIRES: it is simulated.
+  [[nodiscard]] cuda::testing::SimulatedDevice& simulated() noexcept { return *simulated_; }
+
+  // Whether the tests run on the machine's device. What needs a simulated one is skipped then.
+  [[nodiscard]] static bool is_real();
+
+ private:
+  std::unique_ptr<cuda::testing::SimulatedDevice> simulated_;
+  cuda::Api* api_ = nullptr;
+};
+
+// Memory on device 0.
+class DeviceBuffer {
+ public:
+  enum class Source : std::uint8_t { plain, pool };  // pool: other processes cannot open it
+
+  DeviceBuffer(DeviceRank& rank, std::size_t bytes, Source source = Source::plain);
+  ~DeviceBuffer();
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  // The first `bytes` of it.
+  [[nodiscard]] Tensor tensor(std::size_t bytes) const;
+  [[nodiscard]] Tensor tensor() const { return tensor(bytes_); }
+
+  // Both wait for the default stream.
+  void upload(const std::vector<std::byte>& content) const;
+  [[nodiscard]] std::vector<std::byte> download(std::size_t bytes) const;
+
+ private:
+  DeviceRank& rank_;
+  std::size_t bytes_;
+  std::byte* data_ = nullptr;
+};
+
+// Bytes that tell where they belong: another one at each offset and for each seed.
+[[nodiscard]] std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t seed);
+void expect_pattern(const std::vector<std::byte>& found, std::uint64_t seed);
+
+}  // namespace parley::testing

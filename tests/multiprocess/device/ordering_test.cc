@@ -1,0 +1,189 @@
+// In which order devices do what they are told: streams that are held back show who waits for whom.
+
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+#include <parley/stream.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tests/multiprocess/device/device_rank.h"
+#include "tests/multiprocess/support/ranks.h"
+
+namespace parley::testing {
+namespace {
+
+using cuda::Code;
+using cuda::testing::Call;
+using Bytes = std::vector<std::byte>;
+
+constexpr std::size_t bytes = 100'000;
+
+void fill(DeviceRank& device, const DeviceBuffer& buffer, std::uint8_t value, cuda::Stream stream) {
+  const cuda::DeviceScope scope(device.api(), 0);
+  expect(device.api().fill(buffer.data(), value, bytes, stream) == Code::ok, "fill");
+}
+
+void expect_filled(const Bytes& found, std::uint8_t value) {
+  for (const std::byte byte : found) expect_equal(static_cast<int>(byte), static_cast<int>(value), "a byte");
+}
+
+class DeviceOrdering : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (DeviceRank::is_real()) GTEST_SKIP() << "only the streams of a simulated device can be held back";
+  }
+};
+
+TEST_F(DeviceOrdering, NobodyWaitsForTheSendersStreamButTheReceiversStream) {
+  const int code =
+      run_ranks(2,
+                [](int rank, int) {
+                  DeviceRank device;
+                  ProcessGroup world = init();
+                  const DeviceBuffer buffer(device, bytes);
+                  if (rank == 0) {
+                    device.simulated().hold(cuda::default_stream);
+                    fill(device, buffer, 7, cuda::default_stream);
+                    world.send(buffer.tensor(), 1);  // returns, though what it sends has not been written
+                    world.barrier();
+                    device.simulated().let_go(cuda::default_stream);
+                  } else {
+                    world.recv(buffer.tensor(), 0);
+                    world.barrier();
+                    expect_filled(buffer.download(bytes), 7);
+                  }
+                  world.barrier();
+                  destroy();
+                },
+                {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(DeviceOrdering, TheSendersStreamWaitsForTheReceiversCopy) {
+  const int code = run_ranks(2,
+                             [](int rank, int) {
+                               DeviceRank device;
+                               ProcessGroup world = init();
+                               const DeviceBuffer buffer(device, bytes);
+                               if (rank == 0) {
+                                 fill(device, buffer, 7, cuda::default_stream);
+                                 world.send(buffer.tensor(), 1);
+                                 fill(device, buffer, 9, cuda::default_stream);
+                                 world.barrier();
+                               } else {
+                                 device.simulated().hold(cuda::default_stream);
+                                 world.recv(buffer.tensor(), 0);
+                                 world.barrier();  // the sender has told its stream to write the buffer again
+                                 device.simulated().let_go(cuda::default_stream);
+                                 expect_filled(buffer.download(bytes), 7);
+                               }
+                               world.barrier();
+                               destroy();
+                             },
+                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(DeviceOrdering, WhatNobodyWaitedForIsFreedAfterTheReceiversCopy) {
+  const int code =
+      run_ranks(2,
+                [](int rank, int) {
+                  DeviceRank device;
+                  ProcessGroup world = init();
+                  if (rank == 0) {
+                    Tensor tensor = Tensor::full(bytes, 7, DType::u8, {Device::cuda, 0});
+                    world.isend(tensor, 1).detach(tensor.owner());
+                    tensor = {};
+                    world.barrier();  // the receiver has told its stream to copy
+                  } else {
+                    const DeviceBuffer buffer(device, bytes);
+                    device.simulated().hold(cuda::default_stream);
+                    world.recv(Tensor::from_blob(buffer.data(), bytes, DType::u8, {}, {Device::cuda, 0}), 0);
+                    world.barrier();
+                    device.simulated().let_go(cuda::default_stream);
+                    expect_filled(buffer.download(bytes), 7);
+                  }
+                  world.barrier();
+                  destroy();
+                },
+                {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(DeviceOrdering, AnotherStreamIsOrderedByTheWait) {
+  const int code = run_ranks(2, [](int rank, int) {
+    DeviceRank device;
+    ProcessGroup world = init();
+    cuda::Stream first = nullptr, second = nullptr;
+    {
+      const cuda::DeviceScope scope(device.api(), 0);
+      expect(device.api().create_stream(first) == Code::ok, "stream");
+      expect(device.api().create_stream(second) == Code::ok, "stream");
+    }
+    const DeviceBuffer buffer(device, bytes), copy(device, bytes);
+    if (rank == 0) {
+      fill(device, buffer, 5, cuda::default_stream);
+      world.send(buffer.tensor(), 1);
+    } else {
+      Work work;
+      {
+        const StreamGuard guard(first);
+        work = world.irecv(buffer.tensor(), 0);
+      }
+      device.simulated().hold(first);
+      {
+        const StreamGuard guard(second);
+        work.wait();
+      }
+      const cuda::DeviceScope scope(device.api(), 0);
+      expect(device.api().copy(copy.data(), buffer.data(), bytes, second) == Code::ok, "copy");
+      device.simulated().let_go(first);
+      expect(device.api().synchronize(second) == Code::ok, "synchronize");
+      expect_filled(copy.download(bytes), 5);
+    }
+    world.barrier();
+    destroy();
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(DeviceOrdering, ASteadyStateNeitherWaitsNorAllocates) {
+  const int code =
+      run_ranks(2,
+                [](int rank, int) {
+                  DeviceRank device;
+                  ProcessGroup world = init();
+                  const DeviceBuffer buffer(device, bytes);
+                  const auto play = [&] {
+                    for (int i = 0; i < 20; ++i) {
+                      if (rank == 0) world.send(buffer.tensor(), 1);
+                      if (rank == 1) world.recv(buffer.tensor(), 0);
+                      if (rank == 1) world.send(buffer.tensor(), 0);
+                      if (rank == 0) world.recv(buffer.tensor(), 1);
+                    }
+                  };
+                  play();
+                  world.barrier();
+                  const auto calls = [&] {
+                    std::uint64_t sum = 0;
+                    for (const Call call :
+                         {Call::synchronize, Call::synchronize_event, Call::allocate, Call::allocate_pinned,
+                          Call::create_event, Call::create_stream, Call::import_memory, Call::import_event,
+                          Call::export_memory, Call::export_event})
+                      sum += device.simulated().count(call);
+                    return sum + device.simulated().waiting_copies();
+                  };
+                  const std::uint64_t before = calls();
+                  play();
+                  expect_equal(calls(), before, "calls that wait, or make something");
+                  world.barrier();
+                  destroy();
+                },
+                {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
+}  // namespace
+}  // namespace parley::testing

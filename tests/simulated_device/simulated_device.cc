@@ -1,0 +1,300 @@
+#include "tests/simulated_device/simulated_device.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "transport/base/log.h"
+
+namespace parley::cuda::testing {
+namespace {
+
+constexpr Code invalid_handle{400};
+
+// The device that a thread has entered, and of which SimulatedDevice.
+struct Entered {
+  const SimulatedDevice* whose = nullptr;
+  int device = -1;
+};
+thread_local Entered entered;
+
+const char* words_of(Code code) {
+  switch (code) {
+    case Code::ok: return "no error";
+    case Code::invalid_value: return "invalid argument";
+    case Code::out_of_memory: return "out of memory";
+    case Code::deinitialized: return "driver shutting down";
+    case Code::no_device: return "no CUDA-capable device is detected";
+    case Code::invalid_context: return "invalid device context";
+    case Code::map_failed: return "mapping of buffer object failed";
+    case Code::already_mapped: return "resource already mapped";
+    case Code::not_found: return "named symbol not found";
+    case Code::not_ready: return "device not ready";
+    case Code::illegal_address: return "an illegal memory access was encountered";
+    case Code::not_supported: return "operation not supported";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+SimulatedDevice::SimulatedDevice() : SimulatedDevice(Options()) {}
+
+SimulatedDevice::SimulatedDevice(Options options)
+    : options_(options), memory_(options.devices, options.bytes_per_device, options.first_physical) {
+  for (int i = 0; i < options.devices; ++i) devices_.push_back(std::make_unique<Device>());
+}
+
+SimulatedDevice::~SimulatedDevice() {
+  // Threads first: what they do reaches for all the rest.
+  streams_.clear();
+  leaving_.clear();
+  for (const auto& device : devices_) device->default_stream.reset();
+}
+
+// For tests
+// -----------------------------------------------------------------------------------------------------
+
+void SimulatedDevice::hold(Stream stream, int device) {
+  stream_of(stream, device)->hold();
+}
+void SimulatedDevice::let_go(Stream stream, int device) {
+  stream_of(stream, device)->let_go();
+}
+std::size_t SimulatedDevice::pending(Stream stream, int device) const {
+  return stream_of(stream, device)->pending();
+}
+
+void SimulatedDevice::break_device(int device, Code code) {
+  at(device).failure = code;
+}
+
+std::size_t SimulatedDevice::live_events() const {
+  const std::lock_guard lock(mutex_);
+  return events_.size();
+}
+
+std::size_t SimulatedDevice::live_streams() const {
+  const std::lock_guard lock(mutex_);
+  return streams_.size();
+}
+
+// Devices
+// -------------------------------------------------------------------------------------------------------
+
+std::string SimulatedDevice::describe(Code code) const {
+  const std::string number = base::concat("CUDA error ", static_cast<int>(code));
+  const char* words = words_of(code);
+  return words != nullptr ? base::concat(words, " (", number, ")") : number;
+}
+
+std::string SimulatedDevice::device_name(int device) const {
+  return base::concat("simulated device ", options_.first_physical + device);
+}
+
+Code SimulatedDevice::device_id(int device, DeviceId& id) noexcept {
+  if (device < 0 || device >= device_count()) return Code::invalid_value;
+  const std::string name = device_name(device);
+  id = {};
+  std::memcpy(id.data(), name.data() + name.size() - std::min(name.size(), id.size()),
+              std::min(name.size(), id.size()));
+  return Code::ok;
+}
+
+Code SimulatedDevice::enter_device(int device, void*& previous) noexcept {
+  if (const Code code = calls_.begin(Call::enter_device); code != Code::ok) return code;
+  if (device < 0 || device >= device_count()) return Code::invalid_value;
+  previous = reinterpret_cast<void*>(static_cast<std::intptr_t>(current_device() + 1));
+  entered = {this, device};
+  return Code::ok;
+}
+
+void SimulatedDevice::leave_device(void* previous) noexcept {
+  entered = {this, static_cast<int>(reinterpret_cast<std::intptr_t>(previous)) - 1};
+}
+
+int SimulatedDevice::current_device() const noexcept {
+  return entered.whose == this ? entered.device : -1;
+}
+
+Code SimulatedDevice::begin(Call call, int& device) {
+  if (const Code code = calls_.begin(call); code != Code::ok) return code;
+  device = current_device();
+  return device < 0 ? Code::invalid_context : failure_of(device);
+}
+
+Code SimulatedDevice::begin(Call call, Stream stream, Place& place) {
+  if (const Code code = begin(call, place.device); code != Code::ok) return code;
+  const std::lock_guard lock(mutex_);
+  if (stream == default_stream) {
+    place.work = at(place.device).default_stream;
+    return Code::ok;
+  }
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return invalid_handle;
+  place.work = found->second.work;
+  return found->second.device == place.device ? Code::ok : Code::invalid_context;
+}
+
+Code SimulatedDevice::begin(Call call, Event event, OwnedEvent& owned) {
+  int device = -1;
+  const Code code = begin(call, device);
+  return code == Code::ok ? find(event, owned) : code;
+}
+
+Code SimulatedDevice::find(Event event, OwnedEvent& owned) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = events_.find(event);
+  if (found == events_.end()) return invalid_handle;
+  owned = found->second;
+  return owned.device == current_device() ? Code::ok : Code::invalid_context;
+}
+
+// Streams
+// -------------------------------------------------------------------------------------------------------
+
+SimulatedDevice::StreamPtr SimulatedDevice::stream_of(Stream stream, int device) const {
+  if (stream == default_stream) return at(device).default_stream;
+  const std::lock_guard lock(mutex_);
+  return streams_.at(stream).work;
+}
+
+void SimulatedDevice::enqueue(const Place& place, std::function<Code()> work) {
+  place.work->enqueue([&failure = at(place.device).failure, work = std::move(work)] {
+    if (failure != Code::ok) return;
+    if (const Code code = work(); code != Code::ok) failure = code;
+  });
+}
+
+void SimulatedDevice::drain(int device) {
+  std::vector<StreamPtr> all;
+  const auto add = [&](const OwnedStream& stream) {
+    if (device < 0 || stream.device == device) all.push_back(stream.work);
+  };
+  for (int i = 0; i < device_count(); ++i) add({i, at(i).default_stream});
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, stream] : streams_) add(stream);
+    for (const OwnedStream& stream : leaving_) add(stream);
+  }
+  for (const StreamPtr& stream : all) stream->drain();
+}
+
+Code SimulatedDevice::create_stream(Stream& stream) noexcept {
+  int device = -1;
+  if (const Code code = begin(Call::create_stream, device); code != Code::ok) return code;
+  const std::lock_guard lock(mutex_);
+  std::erase_if(leaving_, [](const OwnedStream& each) { return each.work->pending() == 0; });
+  stream = reinterpret_cast<Stream>(next_name_++);
+  streams_.emplace(stream, OwnedStream{device, std::make_shared<SimulatedStream>()});
+  return Code::ok;
+}
+
+Code SimulatedDevice::destroy_stream(Stream stream) noexcept {
+  if (const Code code = calls_.begin(Call::destroy_stream); code != Code::ok) return code;
+  const std::lock_guard lock(mutex_);
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return invalid_handle;
+  if (found->second.device != current_device()) return Code::invalid_context;
+  found->second.work->let_go();  // as in CUDA, what is in it is done
+  leaving_.push_back(found->second);
+  streams_.erase(found);
+  return Code::ok;
+}
+
+Code SimulatedDevice::synchronize(Stream stream) noexcept {
+  Place place;
+  if (const Code code = begin(Call::synchronize, stream, place); code != Code::ok) return code;
+  place.work->drain();
+  return failure_of(place.device);
+}
+
+// Events
+// --------------------------------------------------------------------------------------------------------
+
+Event SimulatedDevice::keep(std::unique_ptr<SimulatedEvent> event, int device) {
+  const std::lock_guard lock(mutex_);
+  const auto name = reinterpret_cast<Event>(next_name_++);
+  events_.emplace(name, OwnedEvent{device, std::move(event)});
+  return name;
+}
+
+Code SimulatedDevice::create_event(EventUse use, Event& event) noexcept {
+  int device = -1;
+  if (const Code code = begin(Call::create_event, device); code != Code::ok) return code;
+  auto made = use == EventUse::within_process ? make_local_event() : make_shared_event();
+  if (made == nullptr) return Code::out_of_memory;
+  event = keep(std::move(made), device);
+  return Code::ok;
+}
+
+Code SimulatedDevice::destroy_event(Event event) noexcept {
+  if (const Code code = calls_.begin(Call::destroy_event); code != Code::ok) return code;
+  const std::lock_guard lock(mutex_);
+  const auto found = events_.find(event);
+  if (found == events_.end()) return invalid_handle;
+  if (found->second.device != current_device()) return Code::invalid_context;
+  events_.erase(found);
+  return Code::ok;
+}
+
+Code SimulatedDevice::record(Event event, Stream stream) noexcept {
+  Place place;
+  OwnedEvent owned;
+  if (const Code code = begin(Call::record, stream, place); code != Code::ok) return code;
+  if (const Code code = find(event, owned); code != Code::ok) return code;
+  place.work->enqueue(
+      owned.event->record());  // done on a broken device, too: what waits for it must not hang
+  return Code::ok;
+}
+
+Code SimulatedDevice::wait(Stream stream, Event event) noexcept {
+  Place place;
+  if (const Code code = begin(Call::wait, stream, place); code != Code::ok) return code;
+  std::shared_ptr<SimulatedEvent> awaited;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = events_.find(event);
+    if (found == events_.end()) return invalid_handle;
+    awaited = found->second.event;
+  }
+  place.work->enqueue_wait([&failure = at(place.device).failure, reached = awaited->captured()] {
+    return failure != Code::ok || reached();
+  });
+  return Code::ok;
+}
+
+Code SimulatedDevice::query(Event event) noexcept {
+  OwnedEvent owned;
+  if (const Code code = begin(Call::query, event, owned); code != Code::ok) return code;
+  return owned.event->captured()() ? Code::ok : Code::not_ready;
+}
+
+Code SimulatedDevice::synchronize_event(Event event) noexcept {
+  OwnedEvent owned;
+  if (const Code code = begin(Call::synchronize_event, event, owned); code != Code::ok) return code;
+  const std::function<bool()> reached = owned.event->captured();
+  while (!reached() && failure_of(owned.device) == Code::ok)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  return failure_of(owned.device);
+}
+
+Code SimulatedDevice::export_event(Event event, EventHandle& handle) noexcept {
+  OwnedEvent owned;
+  if (const Code code = begin(Call::export_event, event, owned); code != Code::ok) return code;
+  return owned.event->make_handle(options_.first_physical + owned.device, handle);
+}
+
+Code SimulatedDevice::import_event(const EventHandle& handle, Event& event) noexcept {
+  int device = -1;
+  if (const Code code = begin(Call::import_event, device); code != Code::ok) return code;
+  std::unique_ptr<SimulatedEvent> made;
+  if (const Code code = import_shared_event(handle, made); code != Code::ok) return code;
+  event = keep(std::move(made), device);
+  return Code::ok;
+}
+
+}  // namespace parley::cuda::testing

@@ -1,0 +1,52 @@
+// What opening CUDA's driver says where it cannot be used. What it does where it can needs a device.
+#include "transport/cuda/driver.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace parley::cuda {
+namespace {
+
+std::string reason_against(const char* library, const char* version, const char* init = "0") {
+  setenv("PRETENDED_VERSION", version, 1);
+  setenv("PRETENDED_cuInit", init, 1);
+  const OpenedDriver opened = open_driver(library);
+  EXPECT_EQ(opened.api, nullptr);
+  return opened.reason;
+}
+
+TEST(Driver, IsNotFound) {
+  EXPECT_EQ(open_driver("/nowhere/libcuda.so.1").reason,
+            "/nowhere/libcuda.so.1 was not found: no NVIDIA driver is installed here");
+}
+
+TEST(Driver, IsNoLibrary) {
+  EXPECT_EQ(open_driver("/dev/null").reason.find("/dev/null cannot be opened: "), 0u);
+}
+
+TEST(Driver, IsTooOldEvenIfFunctionsAreMissing) {
+  for (const char* library : {COMPLETE_DRIVER, INCOMPLETE_DRIVER})
+    EXPECT_EQ(reason_against(library, "11080"),
+              "the CUDA driver is too old: it is of version 11.8, and Parley needs 12.0");
+}
+
+TEST(Driver, LacksAFunction) {
+  EXPECT_EQ(reason_against(INCOMPLETE_DRIVER, "13000"),
+            INCOMPLETE_DRIVER " has no function cuInit: it is no CUDA driver that Parley knows");
+}
+
+TEST(Driver, HasNoDevice) {
+  const std::string words = "the CUDA driver finds no device that this process may use";
+  EXPECT_EQ(reason_against(COMPLETE_DRIVER, "13000", "100"), words);
+  EXPECT_EQ(reason_against(COMPLETE_DRIVER, "13000", "0"), words) << "a count of 0";
+}
+
+TEST(Driver, CannotBeInitialised) {
+  EXPECT_EQ(reason_against(COMPLETE_DRIVER, "13000", "803"),
+            "CUDA cannot be initialised: unknown (CUDA error 803)");
+}
+
+}  // namespace
+}  // namespace parley::cuda

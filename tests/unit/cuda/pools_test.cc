@@ -1,0 +1,144 @@
+// Events and pinned memory are used again, and never too early.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/unit/cuda/device.h"
+#include "transport/cuda/event_pool.h"
+#include "transport/cuda/pinned_pool.h"
+
+namespace parley::cuda::testing {
+namespace {
+
+TEST(EventPool, CreatesNoneInASteadyState) {
+  EnteredDevice at;
+  {
+    EventPool events(at.device);
+    for (int i = 0; i < 10; ++i) {
+      Event event = nullptr;
+      ASSERT_EQ(events.take(event), Code::ok);
+      EXPECT_EQ(at.device.record(event, default_stream), Code::ok);
+      events.give_back(event);
+    }
+    EXPECT_EQ(at.device.count(Call::create_event), 1u);
+    at.device.fail_next(Call::create_event, Code::out_of_memory);
+    Event first = nullptr;
+    Event second = nullptr;
+    EXPECT_EQ(events.take(first), Code::ok);
+    EXPECT_EQ(events.take(second), Code::out_of_memory);
+    events.give_back(first);
+  }
+  EXPECT_EQ(at.device.live_events(), 0u);
+}
+
+struct Pools {
+  explicit Pools(std::size_t bound = PinnedPool::default_bound) : pinned(at.device, events, bound) {}
+  EnteredDevice at;
+  EventPool events{at.device};
+  PinnedPool pinned;
+};
+
+TEST(PinnedPool, HasTwoSizes) {
+  Pools pools;
+  PinnedBlock* small = pools.pinned.take(1);
+  PinnedBlock* other = pools.pinned.take(PinnedPool::small_bytes);
+  PinnedBlock* large = pools.pinned.take(PinnedPool::small_bytes + 1);
+  EXPECT_EQ(small->bytes, PinnedPool::small_bytes);
+  EXPECT_EQ(other->data, small->data + PinnedPool::small_bytes) << "of one allocation";
+  EXPECT_EQ(large->bytes, PinnedPool::large_bytes);
+  EXPECT_EQ(pools.pinned.reserved_bytes(), 2 * PinnedPool::large_bytes);
+  for (PinnedBlock* block : {small, other, large}) {
+    PointerFacts facts;
+    EXPECT_EQ(pools.at.device.facts_of(block->data, facts), Code::ok);
+    EXPECT_EQ(facts.type, MemoryType::pinned);
+    std::memset(block->data, 1, block->bytes);
+    pools.pinned.give_back(block);
+  }
+}
+
+TEST(PinnedPool, HandsOutNothingThatIsInFlight) {
+  Pools pools(PinnedPool::large_bytes);
+  SimulatedDevice& device = pools.at.device;
+  PinnedBlock* block = pools.pinned.take(PinnedPool::large_bytes);
+  EXPECT_EQ(pools.pinned.take(1), nullptr) << "the bound is reached";
+  std::byte* memory = pools.at.memory(8);
+  device.hold(default_stream);
+  EXPECT_EQ(device.copy(memory, block->data, 8, default_stream), Code::ok);
+  EXPECT_EQ(pools.pinned.give_back_after(block, default_stream), Code::ok);
+  EXPECT_EQ(device.fill(memory, 0, 8, default_stream), Code::ok);
+  EXPECT_EQ(pools.pinned.take(PinnedPool::large_bytes), nullptr);
+  device.let_go(default_stream);
+  EXPECT_EQ(device.synchronize(default_stream), Code::ok);
+  EXPECT_EQ(pools.pinned.take(PinnedPool::large_bytes), block);
+  pools.pinned.give_back(block);
+  EXPECT_EQ(pools.pinned.take(PinnedPool::large_bytes), block) << "free at once";
+  pools.pinned.give_back(block);
+  EXPECT_EQ(device.count(Call::create_event), 1u);
+}
+
+TEST(PinnedPool, FindsWhatIsFreeBehindASlowStream) {
+  Pools pools(PinnedPool::large_bytes);
+  SimulatedDevice& device = pools.at.device;
+  const Stream slow = pools.at.stream();
+  std::vector<PinnedBlock*> blocks;
+  while (PinnedBlock* block = pools.pinned.take(1)) blocks.push_back(block);
+  EXPECT_EQ(blocks.size(), PinnedPool::large_bytes / PinnedPool::small_bytes);
+  device.hold(slow);
+  PinnedBlock* last = blocks.back();
+  blocks.pop_back();
+  for (PinnedBlock* block : blocks) EXPECT_EQ(pools.pinned.give_back_after(block, slow), Code::ok);
+  EXPECT_EQ(pools.pinned.give_back_after(last, default_stream), Code::ok);
+  EXPECT_EQ(device.synchronize(default_stream), Code::ok);
+  PinnedBlock* found = nullptr;
+  for (std::size_t i = 0; i < blocks.size() && found == nullptr; ++i) {
+    const std::uint64_t before = device.count(Call::query);
+    found = pools.pinned.take(1);
+    EXPECT_LE(device.count(Call::query) - before, 16u) << "a call's cost has a bound";
+  }
+  EXPECT_EQ(found, last);
+  pools.pinned.give_back(last);
+  device.let_go(slow);
+}
+
+TEST(PinnedPool, LivesWithoutMemory) {
+  Pools pools;
+  pools.at.device.fail_next(Call::allocate_pinned, Code::out_of_memory);
+  EXPECT_EQ(pools.pinned.take(1), nullptr);
+  PinnedBlock* block = pools.pinned.take(1);
+  ASSERT_NE(block, nullptr) << "it may be there later";
+  pools.pinned.give_back(block);
+}
+
+TEST(PinnedPool, WaitsWhereTheEndCannotBeNoted) {
+  Pools pools;
+  SimulatedDevice& device = pools.at.device;
+  for (const Call call : {Call::create_event, Call::record}) {
+    PinnedBlock* block = pools.pinned.take(1);
+    device.fail_next(call, Code::out_of_memory);
+    EXPECT_EQ(pools.pinned.give_back_after(block, default_stream), Code::ok);
+    EXPECT_EQ(pools.pinned.take(1), block);
+    pools.pinned.give_back(block);
+  }
+  EXPECT_EQ(device.count(Call::synchronize), 2u);
+  PinnedBlock* block = pools.pinned.take(1);
+  device.break_device(0, Code::illegal_address);
+  EXPECT_EQ(pools.pinned.give_back_after(block, default_stream), Code::illegal_address);
+}
+
+TEST(PinnedPool, GivesAllBackWhenItDies) {
+  EnteredDevice at;
+  {
+    EventPool events(at.device);
+    PinnedPool pinned(at.device, events);
+    std::byte* memory = at.memory(8);
+    PinnedBlock* block = pinned.take(8);
+    EXPECT_EQ(at.device.copy(memory, block->data, 8, default_stream), Code::ok);
+    EXPECT_EQ(pinned.give_back_after(block, default_stream), Code::ok);
+    EXPECT_EQ(at.device.free(memory), Code::ok);
+  }
+  EXPECT_EQ(at.device.live_allocations(), 0u);
+  EXPECT_EQ(at.device.live_events(), 0u);
+}
+
+}  // namespace
+}  // namespace parley::cuda::testing

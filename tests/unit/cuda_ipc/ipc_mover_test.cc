@@ -1,0 +1,186 @@
+// What a mover of device memory tells its peer, and what it makes of what a peer tells it.
+#include "transport/cuda_ipc/ipc_mover.h"
+
+#include <vector>
+
+#include "tests/unit/cuda_ipc/rank.h"
+
+namespace parley::transport::cuda_ipc {
+namespace {
+
+using base::Code;
+using cuda::testing::Call;
+
+class Mover : public Rank {
+ protected:
+  // The kinds of the notes that are to be sent, which are then.
+  std::vector<NoteKind> notes() {
+    std::vector<NoteKind> kinds;
+    for (auto note = mover_.next_note(); !note.empty(); note = mover_.next_note()) {
+      NoteKind kind{};
+      std::memcpy(&kind, note.data(), sizeof(kind));
+      kinds.push_back(kind);
+      mover_.note_sent();
+    }
+    return kinds;
+  }
+  template <typename What>
+  bool tell(const What& what, std::size_t bytes = sizeof(What)) {
+    return mover_.take_note(std::as_bytes(std::span(&what, 1)).first(bytes));
+  }
+  // One message to its end.
+  void send(std::byte* memory, std::size_t bytes) {
+    Transfer& transfer = begin(memory, bytes);
+    const auto exposure = mover_.expose_device(transfer);
+    ASSERT_TRUE(exposure);
+    ledger_.take(*exposure);
+    mover_.note_pulled(exposure->handle);
+    transfer.release();
+  }
+  Code pull(const Key& key, std::size_t bytes = 8) {
+    RemoteKey remote;
+    std::memcpy(remote.bytes.data(), &key, sizeof(key));
+    Transfer& into = begin(allocate(64), 64);
+    const base::Status status = mover_.pull_to_device(remote, into, bytes);
+    into.release();
+    return status.code();
+  }
+
+  Ledger ledger_;
+  IpcMover mover_{*port_, &ledger_};
+};
+
+TEST_F(Mover, TellsMemoryAndEventsOnceAndFirst) {
+  std::byte* const memory = allocate(1000);
+  send(memory, 1000);
+  EXPECT_EQ(notes(), (std::vector{NoteKind::slot, NoteKind::memory}));
+  send(memory + 100, 10);
+  EXPECT_EQ(notes(), std::vector<NoteKind>());
+  send(allocate(1000), 1000);
+  EXPECT_EQ(notes(), std::vector{NoteKind::memory});
+}
+
+TEST_F(Mover, TellsAnewWhatHasComeToAnOldAddress) {
+  std::byte* memory = own_.memory(5000);
+  send(memory, 5000);
+  (void)notes();
+  ASSERT_EQ(device().free(memory), cuda::Code::ok);
+  std::byte* const again = own_.memory(5000);
+  ASSERT_EQ(again, memory) << "the simulated device uses addresses again";
+  send(again, 5000);
+  EXPECT_EQ(notes(), (std::vector{NoteKind::forget, NoteKind::memory}));
+  ASSERT_EQ(device().free(again), cuda::Code::ok);
+}
+
+TEST_F(Mover, ForgetsTheAllocationThatWasSentLongestAgo) {
+  std::byte* const first = allocate(64);
+  send(first, 64);
+  std::byte* const second = allocate(64);
+  send(second, 64);
+  send(first, 64);
+  for (std::size_t i = 2; i < Exports::most; ++i) send(allocate(64), 64);
+  (void)notes();
+  send(allocate(64), 64);
+  EXPECT_EQ(notes(), (std::vector{NoteKind::forget, NoteKind::memory}));
+  send(first, 64);
+  EXPECT_EQ(notes(), std::vector<NoteKind>());
+  send(second, 64);
+  EXPECT_EQ(notes(), (std::vector{NoteKind::forget, NoteKind::memory}));
+}
+
+TEST_F(Mover, OffersNoMoreThanItHasSlotsAndTickets) {
+  std::byte* const memory = allocate(64);
+  std::vector<Transfer*> transfers;
+  std::vector<Exposure> exposures;
+  for (std::size_t i = 0; i < EventSlots::most; ++i) {
+    transfers.push_back(&begin(memory, 64));
+    const auto exposure = mover_.expose_device(*transfers.back());
+    ASSERT_TRUE(exposure);
+    exposures.push_back(*exposure);
+  }
+  Transfer& one_more = begin(memory, 64);
+  EXPECT_FALSE(mover_.expose_device(one_more));
+  EXPECT_TRUE(mover_.withdraw(exposures[0].handle));
+  transfers[0]->release();
+  ledger_.is_full = true;
+  EXPECT_FALSE(mover_.expose_device(one_more));
+  ledger_.is_full = false;
+  const auto exposure = mover_.expose_device(one_more);
+  ASSERT_TRUE(exposure);
+  EXPECT_TRUE(mover_.withdraw(exposure->handle));
+  one_more.release();
+  for (std::size_t i = 1; i < transfers.size(); ++i) {
+    EXPECT_TRUE(mover_.withdraw(exposures[i].handle));
+    transfers[i]->release();
+  }
+}
+
+TEST_F(Mover, AnOfferThatDidNotLeaveIsMadeAgain) {
+  Transfer& transfer = begin(allocate(64), 64);
+  const auto first = mover_.expose_device(transfer);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(mover_.withdraw(first->handle));
+  const auto second = mover_.expose_device(transfer);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->handle, first->handle);
+  EXPECT_TRUE(mover_.withdraw(second->handle));
+  transfer.release();
+}
+
+TEST_F(Mover, ATakenOfferIsNotWithdrawn) {
+  Transfer& transfer = begin(allocate(64), 64);
+  const auto exposure = mover_.expose_device(transfer);
+  ASSERT_TRUE(exposure);
+  ledger_.take(*exposure);
+  EXPECT_FALSE(mover_.withdraw(exposure->handle));
+  EXPECT_FALSE(mover_.withdraw(exposure->handle)) << "asked again, as where the link ends";
+  mover_.note_pulled(exposure->handle);
+  transfer.release();
+}
+
+TEST_F(Mover, ShowsNothingWhereTheDriverRefuses) {
+  std::byte* const memory = allocate(64);
+  // In the order in which they are needed.
+  for (const Call call :
+       {Call::create_event, Call::export_event, Call::facts_of, Call::export_memory, Call::record}) {
+    device().fail_next(call, cuda::Code::not_supported);
+    Transfer& transfer = begin(memory, 64);
+    EXPECT_FALSE(mover_.expose_device(transfer)) << static_cast<int>(call);
+    transfer.release();
+  }
+  send(memory, 64);
+  EXPECT_EQ(notes(), (std::vector{NoteKind::slot, NoteKind::memory}));
+}
+
+TEST_F(Mover, RefusesMalformedNotes) {
+  const MemoryNote memory{.number = 1, .bytes = 64};
+  EXPECT_FALSE(tell(memory, sizeof(memory) - 1));
+  EXPECT_FALSE(tell(MemoryNote{.kind = NoteKind::slot}));
+  EXPECT_TRUE(tell(memory));
+  EXPECT_FALSE(tell(memory)) << "the number is taken";
+  EXPECT_FALSE(tell(ForgetNote{.number = 2})) << "there is no such";
+  EXPECT_TRUE(tell(ForgetNote{.number = 1}));
+  for (std::uint32_t i = 0; i < Exports::most; ++i) EXPECT_TRUE(tell(MemoryNote{.number = 10 + i}));
+  EXPECT_FALSE(tell(MemoryNote{.number = 5})) << "more than a peer tells";
+  for (std::uint32_t i = 0; i < EventSlots::most; ++i) EXPECT_TRUE(tell(SlotNote{.number = i}));
+  EXPECT_FALSE(tell(SlotNote{.number = EventSlots::most}));
+}
+
+TEST_F(Mover, PullsNothingThatItWasNotToldOf) {
+  EXPECT_EQ(pull({}), Code::unreachable);
+  cuda::DeviceId own{};
+  ASSERT_EQ(device().device_id(0, own), cuda::Code::ok);
+  EXPECT_TRUE(tell(MemoryNote{.number = 1, .bytes = 64, .device = own}));
+  EXPECT_TRUE(tell(SlotNote{.number = 0, .device = own}));
+  EXPECT_EQ(pull({.slot = 0, .memory = 2}), Code::unreachable);
+  EXPECT_EQ(pull({.slot = 1, .memory = 1}), Code::unreachable);
+  EXPECT_EQ(pull({.slot = 0, .memory = 1, .offset = 60}), Code::unreachable) << "beyond its end";
+  EXPECT_EQ(pull({.slot = 0, .memory = 1, .offset = ~std::uint64_t{0}}), Code::unreachable);
+  EXPECT_EQ(pull({.slot = 0, .memory = 1}), Code::unreachable) << "the handle opens nothing";
+  const auto tries = device().count(Call::import_memory);
+  EXPECT_EQ(pull({.slot = 0, .memory = 1}), Code::unreachable);
+  EXPECT_EQ(device().count(Call::import_memory), tries) << "it is not tried again";
+}
+
+}  // namespace
+}  // namespace parley::transport::cuda_ipc

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "tests/unit/cuda/device.h"
+#include "transport/cuda/runtime.h"
+#include "transport/cuda_ipc/ipc_mover.h"
+#include "transport/cuda_ipc/transfer.h"
+
+namespace parley::transport::cuda_ipc {
+
+// A simulated device as the process's runtime. Nothing of it may be left at the end.
+class Rank : public ::testing::Test {
+ protected:
+  Rank() {
+    cuda::replace_runtime(&own_.device, "");
+    port_.emplace();
+    EXPECT_EQ(port_->open(), &own_.device);
+  }
+  ~Rank() override {
+    port_.reset();
+    for (std::byte* memory : memories_) EXPECT_EQ(own_.device.free(memory), cuda::Code::ok);
+    cuda::replace_runtime(nullptr, "the test is over");
+    EXPECT_EQ(own_.device.live_allocations(), 0U);
+    EXPECT_EQ(own_.device.live_events(), 0U);
+    EXPECT_EQ(own_.device.open_imports(), 0U);
+  }
+  [[nodiscard]] cuda::testing::SimulatedDevice& device() { return own_.device; }
+  std::byte* allocate(std::size_t bytes) {
+    memories_.push_back(own_.memory(bytes));
+    return memories_.back();
+  }
+  Transfer& begin(std::byte* memory, std::size_t bytes, cuda::Stream stream = cuda::default_stream) {
+    return *port_->begin(0, stream, memory, bytes);
+  }
+
+  cuda::testing::EnteredDevice own_;
+  std::optional<Port> port_;
+  std::vector<std::byte*> memories_;
+};
+
+// The ledger of a link that has no other end: who takes offers is the test.
+class Ledger final : public OfferLedger {
+ public:
+  ~Ledger() { EXPECT_TRUE(standing.empty()) << "offers that were neither withdrawn nor taken"; }
+  std::optional<OfferTicket> open_offer() noexcept override {
+    if (is_full) return std::nullopt;
+    standing[++last] = false;
+    return OfferTicket{last, last};
+  }
+  bool withdraw_offer(OfferTicket ticket) noexcept override {
+    const auto found = standing.extract(ticket.word);
+    EXPECT_FALSE(found.empty()) << "it stood no more";
+    return found.empty() || !found.mapped();
+  }
+  void note_offer_taken(OfferTicket ticket) noexcept override { EXPECT_EQ(standing.erase(ticket.word), 1U); }
+  bool take_offer(OfferTicket ticket) noexcept override { return ticket.word == 1; }
+
+  void take(const Exposure& exposure) {
+    Key key;
+    std::memcpy(&key, exposure.key.bytes.data(), sizeof(key));
+    standing.at(key.ticket_word) = true;
+  }
+
+  bool is_full = false;
+  std::uint32_t last = 0;
+  std::map<std::uint32_t, bool> standing;  // whether it was taken
+};
+
+}  // namespace parley::transport::cuda_ipc

@@ -1,0 +1,203 @@
+// Device memory by way of the host: pieces out, payloads in.
+#include "transport/cuda_ipc/transfer.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/unit/cuda_ipc/rank.h"
+
+namespace parley::transport::cuda_ipc {
+namespace {
+
+using base::Code;
+using cuda::testing::Call;
+using Bytes = std::vector<std::byte>;
+
+Bytes content(std::size_t bytes) {
+  Bytes made(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<std::byte>(i * 7 + (i >> 10));
+  return made;
+}
+
+class TransferTest : public Rank {
+ protected:
+  std::byte* memory_with(const Bytes& bytes) {
+    std::byte* const memory = allocate(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), device().reach(memory, bytes.size()));
+    return memory;
+  }
+  Bytes found(const std::byte* memory, std::size_t bytes) {
+    EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+    const std::byte* const seen = device().reach(memory, bytes);
+    return {seen, seen + bytes};
+  }
+  // All pieces, as fast as they come.
+  static Bytes read_all(Transfer& transfer, std::size_t bytes) {
+    Bytes all;
+    transfer.begin_reading(bytes);
+    while (all.size() < bytes) {
+      std::span<const std::byte> piece;
+      const base::Status status = transfer.next_piece(piece);
+      if (status.code() == Code::again) continue;
+      if (!status.ok()) break;
+      all.insert(all.end(), piece.begin(), piece.end());
+      transfer.piece_sent();
+    }
+    return all;
+  }
+};
+
+TEST_F(TransferTest, ReadsAllPiecesInOrder) {
+  for (const std::size_t bytes :
+       {std::size_t{1}, std::size_t{4096}, std::size_t{300'000}, std::size_t{9 << 20}}) {
+    const Bytes all = content(bytes);
+    Transfer& transfer = begin(memory_with(all), bytes);
+    EXPECT_EQ(read_all(transfer, bytes), all) << bytes;
+    transfer.release();
+  }
+}
+
+TEST_F(TransferTest, ReadsAheadOfWhatWasSent) {
+  constexpr std::size_t bytes = 8 << 20;
+  Transfer& transfer = begin(memory_with(content(bytes)), bytes);
+  device().hold(cuda::default_stream);
+  transfer.begin_reading(bytes);
+  std::span<const std::byte> piece;
+  EXPECT_EQ(transfer.next_piece(piece).code(), Code::again);
+  EXPECT_EQ(device().count(Call::copy), 4U) << "pieces on the way";
+  device().let_go(cuda::default_stream);
+  transfer.release();  // in the middle: their blocks are used again when the copies have ended
+}
+
+TEST_F(TransferTest, OneWithoutRoomGoesOnWhenOthersHaveEnded) {
+  constexpr std::size_t bytes = 3 << 20;
+  std::vector<Transfer*> transfers;
+  const Bytes all = content(bytes);
+  std::byte* const memory = memory_with(all);
+  device().hold(cuda::default_stream);
+  for (int i = 0; i < 20; ++i) {  // 60 MiB and more are on their way
+    transfers.push_back(&begin(memory, bytes));
+    transfers.back()->begin_reading(bytes);
+  }
+  Transfer& late = begin(memory, bytes);
+  late.begin_reading(bytes);
+  std::span<const std::byte> piece;
+  EXPECT_EQ(late.next_piece(piece).code(), Code::again);
+  device().let_go(cuda::default_stream);
+  for (Transfer* transfer : transfers) transfer->release();
+  Bytes rest;
+  while (rest.size() < bytes) {
+    const base::Status status = late.next_piece(piece);
+    if (status.code() == Code::again) continue;
+    ASSERT_TRUE(status.ok());
+    rest.insert(rest.end(), piece.begin(), piece.end());
+    late.piece_sent();
+  }
+  EXPECT_EQ(rest, all);
+  late.release();
+}
+
+TEST_F(TransferTest, WithoutAnyPinnedMemoryNothingIsRead) {
+  Transfer& transfer = begin(allocate(64), 64);
+  device().fail_next(Call::allocate_pinned, cuda::Code::out_of_memory, 100);
+  transfer.begin_reading(64);
+  std::span<const std::byte> piece;
+  EXPECT_EQ(transfer.next_piece(piece), base::Status(Code::device_failed, 2));
+  transfer.release();
+}
+
+TEST_F(TransferTest, ADeviceThatFailsIsTold) {
+  for (const Call call : {Call::copy, Call::record}) {
+    Transfer& transfer = begin(allocate(64), 64);
+    device().fail_next(call, cuda::Code::illegal_address, 4);
+    transfer.begin_reading(64);
+    std::span<const std::byte> piece;
+    EXPECT_EQ(transfer.next_piece(piece), base::Status(Code::device_failed, 700));
+    transfer.release();
+  }
+}
+
+TEST_F(TransferTest, WritesFromAnyMemoryAndForgetsIt) {
+  constexpr std::size_t bytes = (2 << 20) + 77;
+  std::byte* const memory = allocate(bytes);
+  Transfer& transfer = begin(memory, bytes);
+  const Bytes all = content(bytes);
+  device().hold(cuda::default_stream);
+  Bytes passing = all;
+  EXPECT_TRUE(transfer.write(0, std::span(passing).first(1000)).ok());
+  EXPECT_TRUE(transfer.write(1000, std::span(passing).subspan(1000)).ok());
+  std::fill(passing.begin(), passing.end(), std::byte{0});  // it may be reused at once
+  device().let_go(cuda::default_stream);
+  EXPECT_EQ(found(memory, bytes), all);
+  EXPECT_EQ(device().waiting_copies(), 0U);
+  transfer.release();
+}
+
+TEST_F(TransferTest, WritesWithoutPinnedMemoryAsTheDriverDoes) {
+  std::byte* const memory = allocate(5000);
+  Transfer& transfer = begin(memory, 5000);
+  device().fail_next(Call::allocate_pinned, cuda::Code::out_of_memory, 100);
+  EXPECT_EQ(transfer.landing_place(5000), nullptr);
+  EXPECT_TRUE(transfer.write(0, content(5000)).ok());
+  EXPECT_EQ(found(memory, 5000), content(5000));
+  transfer.release();
+}
+
+TEST_F(TransferTest, WhatHasLandedIsCopied) {
+  std::byte* const memory = allocate(5000);
+  Transfer& transfer = begin(memory, 5000);
+  EXPECT_EQ(transfer.landing_place(cuda::PinnedPool::large_bytes + 1), nullptr) << "no packet is so large";
+  std::byte* place = transfer.landing_place(2000);
+  ASSERT_NE(place, nullptr);
+  transfer.abandon(place);
+  const Bytes all = content(2000);
+  place = transfer.landing_place(2000);
+  ASSERT_NE(place, nullptr);
+  std::copy(all.begin(), all.end(), place);
+  EXPECT_TRUE(transfer.landed(place, 3000, 2000).ok());
+  EXPECT_EQ(found(memory + 3000, 2000), all);
+  transfer.release();
+}
+
+TEST_F(TransferTest, AnotherStreamFollowsIt) {
+  cuda::Stream own = own_.stream(), other = own_.stream();
+  std::byte* const memory = allocate(100);
+  Transfer& transfer = begin(memory, 100, own);
+  device().hold(own);
+  EXPECT_TRUE(transfer.write(0, content(100)).ok());
+  EXPECT_EQ(transfer.order(own), cuda::Code::ok);
+  EXPECT_EQ(transfer.order(other), cuda::Code::ok);
+  std::byte* const copy = allocate(100);
+  EXPECT_EQ(device().copy(copy, memory, 100, other), cuda::Code::ok);
+  transfer.release();
+  device().let_go(own);
+  EXPECT_EQ(device().synchronize(other), cuda::Code::ok);
+  const std::byte* const seen = device().reach(copy, 100);
+  EXPECT_EQ(Bytes(seen, seen + 100), content(100));
+  EXPECT_EQ(device().destroy_stream(own), cuda::Code::ok);
+  EXPECT_EQ(device().destroy_stream(other), cuda::Code::ok);
+}
+
+TEST_F(TransferTest, BlocksOfTheDeviceAreUsedAgainInOrder) {
+  Port::Desk* const desk = port_->desk(0);
+  cuda::Stream first = own_.stream(), second = own_.stream();
+  auto block = desk->blocks.take(1000, first);
+  ASSERT_NE(block.memory, nullptr);
+  EXPECT_EQ(block.bytes, DeviceBlocks::least_bytes);
+  std::byte* const memory = block.memory;
+  device().hold(first);
+  EXPECT_EQ(device().fill(memory, 1, 1000, first), cuda::Code::ok);
+  desk->blocks.give_back_after(block, first);
+  block = desk->blocks.take(1000, second);
+  EXPECT_EQ(block.memory, memory);
+  EXPECT_EQ(device().fill(memory, 2, 1000, second), cuda::Code::ok);
+  device().let_go(first);
+  EXPECT_EQ(device().synchronize(second), cuda::Code::ok);
+  EXPECT_EQ(*device().reach(memory, 1000), std::byte{2});
+  desk->blocks.give_back_after(block, second);
+  EXPECT_EQ(device().destroy_stream(first), cuda::Code::ok);
+  EXPECT_EQ(device().destroy_stream(second), cuda::Code::ok);
+}
+
+}  // namespace
+}  // namespace parley::transport::cuda_ipc
