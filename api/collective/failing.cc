@@ -16,6 +16,7 @@ namespace parley::collective {
 using base::Code;
 using base::concat;
 using base::Status;
+using transport::AbortManner;
 using transport::RequestState;
 using Kind = EndReason::Kind;
 
@@ -101,7 +102,8 @@ void Run::fail_with(const Failure& failure) noexcept {
 
 void Run::abort(const EndReason& reason, std::uint32_t by) noexcept {
   state_ = State::failing;
-  if (!messenger_->abort_context(lane_.context, by, reason.encoded(), transport::AbortManner::gentle))
+  const auto manner = reason.kind == Kind::died ? AbortManner::bereaved : AbortManner::gentle;
+  if (!messenger_->abort_context(lane_.context, by, reason.encoded(), manner))
     PARLEY_LOG(error, "collective", "out of memory for telling the others that a collective has failed");
 }
 

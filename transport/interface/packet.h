@@ -85,8 +85,9 @@ enum class Farewell : std::int64_t {
 
 // PacketHeader::tag of an `abort`: when to close a link that still uses a buffer of what was aborted.
 enum class AbortManner : std::int64_t {
-  prompt = 0,  // at once: who waits is to return
-  gentle = 1,  // when all hope is lost: what else the link carries is to go on
+  prompt = 0,    // at once: who waits is to return
+  gentle = 1,    // when all hope is lost: what else the link carries is to go on
+  bereaved = 2,  // likewise, because the process that the abort names has died
 };
 
 // PacketHeader::id of a `stall`.

@@ -85,6 +85,7 @@ void Messenger::acknowledge_failures(std::uint32_t context) noexcept {
   OpenContext* open = contexts_.find(context);
   (open == nullptr ? casualty_ : open->casualty).reset();
   culprit_.reset();
+  told_death_.reset();
 }
 
 // Every group that the peer is of has lost it.

@@ -273,8 +273,8 @@ void Messenger::handle_abort(Peer& peer, const PacketHeader& header,
   if (abort_record(header.context) == nullptr && aborts_.size() >= max_told_aborts)
     return violate(peer, "more aborts than there are groups");
   const std::string_view reason(reinterpret_cast<const char*>(payload.data()), payload.size());
-  const auto manner = header.tag == static_cast<std::int64_t>(AbortManner::gentle) ? AbortManner::gentle
-                                                                                   : AbortManner::prompt;
+  auto manner = static_cast<AbortManner>(header.tag);
+  if (manner != AbortManner::gentle && manner != AbortManner::bereaved) manner = AbortManner::prompt;
   if (!abort_context(header.context, header.id - 1, reason, manner)) run_short(peer, "an abort");
 }
 

@@ -289,6 +289,7 @@ bool Messenger::abort_context(std::uint32_t context, std::uint32_t by, std::stri
     if (context_of(*request) == context && !request->ending.failed()) end_when_safe(*request, Code::aborted);
     request = next;
   }
+  if (manner == AbortManner::bereaved && !told_death_) told_death_ = by;
   drop_unmatched([&](const Unexpected& message) { return message.envelope.context == context; });
   tell_abort(context, by);
   return true;

@@ -42,8 +42,10 @@ std::optional<std::uint32_t> Messenger::known_death() const noexcept {
 
 std::optional<std::uint32_t> Messenger::dead_process() const noexcept {
   if (culprit_) return culprit_;
-  // Who aborts because of a death may say so before we know of the death.
-  return was_aborted_ ? known_death() : std::nullopt;
+  if (!was_aborted_) return std::nullopt;
+  // Who aborts because of a death may say so before we see it ourselves.
+  const auto seen = known_death();
+  return seen ? seen : told_death_;
 }
 
 // Something that we did, or meant to do, with this peer has ended so.

@@ -382,16 +382,16 @@ class Messenger final : public PacketSink {
   };
   std::optional<Leaving> leaving_;     // since leave()
   bool any_source_is_probed_ = false;  // since the last tick
-
   std::unordered_map<std::uint32_t, AbortRecord> aborts_;
   ContextTable contexts_;
-  std::optional<std::uint32_t> culprit_;  // see dead_process()
-  bool was_aborted_ = false;              // some operation of ours
-  std::optional<Casualty> casualty_;      // of the contexts of all processes
-  bool ending_ = false;                   // some request has `ending` set by an abort
-  bool unsettled_ = false;                // settle() has something to do
-  bool yielded_ = false;                  // pump() has something to do
-  bool awaits_device_ = false;            // pieces are on their way from a device: pump() looks for them
+  std::optional<std::uint32_t> culprit_;     // see dead_process()
+  std::optional<std::uint32_t> told_death_;  // the first that an abort was said to be because of
+  bool was_aborted_ = false;                 // some operation of ours
+  std::optional<Casualty> casualty_;         // of the contexts of all processes
+  bool ending_ = false;                      // some request has `ending` set by an abort
+  bool unsettled_ = false;                   // settle() has something to do
+  bool yielded_ = false;                     // pump() has something to do
+  bool awaits_device_ = false;               // pieces are on their way from a device: pump() looks for them
   std::function<DeviceMover*(PeerId, Endpoint&)> device_movers_;
 };
 

@@ -165,54 +165,6 @@ TEST(Messenger, AGrantThatCrossesTheRevokeGivesTheReceiveItsPlaceBack) {
   world.messengers[1]->release(received);
 }
 
-TEST(Messenger, AnAbortEndsTheContextEverywhereAndLeavesOthersAlone) {
-  WorldOfMessengers world(3);
-  auto in = bytes(eager, 0);
-  std::vector<Request*> waiting;
-  for (std::uint32_t rank = 0; rank < 3; ++rank)
-    waiting.push_back(&world.receive(rank, (rank + 1) % 3, 1, in));
-  world.messengers[0]->abort_context(0, 0, "enough");
-  world.settle();
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    EXPECT_EQ(waiting[rank]->status.code(), Code::aborted);
-    ASSERT_NE(world.messengers[rank]->abort_record(0), nullptr);
-    EXPECT_EQ(world.messengers[rank]->abort_record(0)->by, 0U);
-    EXPECT_EQ(world.messengers[rank]->abort_record(0)->reason, "enough");
-    EXPECT_EQ(world.messengers[rank]->abort_record(1), nullptr);
-    EXPECT_EQ(world.send(rank, 0, 1, in).status.code(), Code::aborted);
-    world.messengers[rank]->release(*waiting[rank]);
-  }
-}
-
-TEST(Messenger, AnAbortThatIsMoreUrgentIsToldAgain) {
-  WorldOfMessengers world(3);
-  world.messengers[0]->abort_context(0, 0, "it failed", AbortManner::gentle);
-  world.settle();
-  EXPECT_EQ(world.messengers[2]->abort_record(0)->manner, AbortManner::gentle);
-  world.messengers[1]->abort_context(0, 1, "somebody asks for it", AbortManner::prompt);
-  world.settle();
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    EXPECT_EQ(world.messengers[rank]->abort_record(0)->manner, AbortManner::prompt);
-    EXPECT_EQ(world.messengers[rank]->abort_record(0)->reason, "it failed");
-  }
-}
-
-TEST(Messenger, AnAbortDropsWhatNobodyWillReceiveAndGivesItsCreditBack) {
-  WorldOfMessengers world(2);
-  const auto out = bytes(10'000);
-  const std::int32_t full = world.messengers[0]->peer(1).credit_units;
-  for (int i = 0; i < 10; ++i) world.send(0, 1, 1, out);
-  world.settle();
-  EXPECT_LT(world.messengers[0]->peer(1).credit_units, full);
-  world.messengers[1]->abort_context(0, 1, "enough");
-  world.settle();
-  int unmatched = 0;
-  world.messengers[1]->visit_unmatched(0, [&](const Unexpected&) { ++unmatched; });
-  EXPECT_EQ(unmatched, 0);
-  const Peer& sender = world.messengers[1]->peer(0);
-  EXPECT_EQ(world.messengers[0]->peer(1).credit_units + sender.owed_units, full);
-}
-
 TEST(Messenger, ADeadlockTakesBothMessagesBackBeforeAnythingElseIsSent) {
   WorldOfMessengers world(2);
   const auto out = bytes(eager);
