@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/checks.h"
+#include "api/fused_batch.h"
 #include "api/post_together.h"
 #include "api/posting.h"
 #include "api/work_access.h"
@@ -76,7 +77,8 @@ std::vector<Work> ProcessGroup::batch_isend_irecv(std::span<const P2POp> ops) {
       throw UsageError("batch_isend_irecv: operation " + std::to_string(i) + ": " + error.what(),
                        error.details());
     }
-  detail::post_together(*of_call.world->engine, ops.size() - sends, sends, at);
+  if (!detail::post_fused(state_, ops, works))
+    detail::post_together(*of_call.world->engine, ops.size() - sends, sends, at);
   return works;
 }
 

@@ -1,6 +1,7 @@
 #include "api/checks.h"
 
 #include <parley/error.h>
+#include <parley/stream.h>
 
 #include "api/operation.h"
 #include "transport/base/log.h"
@@ -32,6 +33,14 @@ std::string text_of(const GroupState& group) {
   return text + "}";
 }
 
+namespace {
+bool is_captured(int device) {
+  cuda::Api& api = *cuda::runtime();
+  const cuda::DeviceScope scope(api, device);
+  return api.is_capturing(static_cast<cuda::Stream>(current_stream()));
+}
+}  // namespace
+
 void check_further(const Tensor& tensor, const char* operation, bool writable) {
   if (!tensor.is_contiguous())
     throw UsageError(concat(operation, ": the tensor is not contiguous; send tensor.clone() instead"));
@@ -40,6 +49,10 @@ void check_further(const Tensor& tensor, const char* operation, bool writable) {
   if (!tensor.device().is_cpu() && cuda::runtime() == nullptr)
     throw UsageError(concat(operation, ": the tensor is on ", to_string(tensor.device()),
                             ", but there is no CUDA here: ", cuda::reason_against()));
+  if (!tensor.device().is_cpu() && is_captured(tensor.device().index))
+    throw UsageError(concat(operation,
+                            ": the current stream is captured into a CUDA graph, and a replay would find no "
+                            "other rank to match: call it outside of the capture"));
 }
 
 void refuse_rank(const GroupState& group, int rank, const char* what) {

@@ -9,6 +9,7 @@
 
 #include "api/collective/signature.h"
 #include "api/collective_failure.h"
+#include "api/fused_batch.h"
 #include "api/wireup/last_word.h"
 #include "transport/base/log.h"
 
@@ -34,7 +35,10 @@ std::string tag_text(std::int64_t tag) {
 // "recv(tag 7, 4096 B) from rank 2 (host, pid 12)".
 std::string operation_text(const wireup::World& world, const FailedOperation& operation) {
   if (is_collective(operation)) return operation.name;
-  std::string text = concat(operation.name, "(", tag_text(operation.tag), ", ", operation.bytes, " B)");
+  const std::string message = wireup::is_fused_batch_context(operation.context)
+                                  ? concat(FusedTag::unpack(operation.tag).bytes, " B, in a batch by NCCL")
+                                  : concat(tag_text(operation.tag), ", ", operation.bytes, " B");
+  std::string text = concat(operation.name, "(", message, ")");
   const bool outgoing = std::string_view(operation.name) == "send";
   text += outgoing ? " to " : " from ";
   return text + (operation.peer < 0 ? std::string("any source") : world.name_of(operation.peer));
@@ -88,9 +92,11 @@ std::string near_misses(const FailedOperation& operation, Messenger& messenger) 
       const auto source = static_cast<int>(message.envelope.source);
       if ((operation.peer < 0 || source == operation.peer) != of_peer) return;
       ++count;
+      const bool is_fused = wireup::is_fused_batch_context(operation.context);
+      const std::string tag = is_fused ? "" : concat("tag ", message.envelope.tag, ", ");
+      const auto bytes = is_fused ? FusedTag::unpack(message.envelope.tag).bytes : message.message_bytes;
       if (lines.size() < listed_near_misses)
-        lines.push_back(concat("from rank ", source, ": tag ", message.envelope.tag, ", ",
-                               message.message_bytes, " B, ", type_name(message.type_code)));
+        lines.push_back(concat("from rank ", source, ": ", tag, bytes, " B, ", type_name(message.type_code)));
     });
   };
   list(true);  // those of the peer are nearest
@@ -162,6 +168,10 @@ ErrorDetails details_of(const wireup::World& world, const FailureFacts& facts) {
   details.tag = facts.operation.tag;
   details.bytes = facts.operation.bytes;
   details.message_bytes = facts.message_bytes;
+  if (wireup::is_fused_batch_context(facts.operation.context)) {
+    details.bytes = FusedTag::unpack(details.tag).bytes;
+    details.tag = 0;
+  }
   details.elapsed = facts.elapsed;
   const int named = facts.culprit >= 0 ? facts.culprit : facts.operation.peer;
   if (named < 0) return details;

@@ -7,6 +7,7 @@
 
 #include "api/checks.h"
 #include "api/collective/channel.h"
+#include "api/device_path.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
@@ -34,6 +35,7 @@ std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::v
 void name_contexts(wireup::World& world, const wireup::GroupContexts& contexts, const std::string& group) {
   world.group_books.name(contexts.object_lists, "the object lists of " + group);
   world.group_books.name(contexts.monitored_barriers, "the monitored barriers of " + group);
+  world.group_books.name(contexts.fused_batches, "the fused batches of " + group);
   world.group_books.name(contexts.collectives, "the collectives of " + group);
 }
 

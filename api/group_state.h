@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 
 namespace parley::detail {
 
+struct DevicePath;
 struct GroupState;
 
 }  // namespace parley::detail
@@ -35,7 +37,7 @@ class OpenContexts {
 
  private:
   wireup::World& world_;
-  const std::array<std::uint32_t, wireup::contexts_per_group> contexts_;
+  const std::array<std::uint32_t, wireup::GroupContexts::used> contexts_;
 };
 
 // What the handles of one group share. Its pending operations hold it, too: with the last of them this
@@ -83,6 +85,9 @@ struct GroupState {
   std::shared_ptr<const OpenContexts> contexts;  // null: the world's, or not a member; goes before the world
   // Of the members; goes before the contexts. Made when it is first needed, under the engine's lock.
   std::unique_ptr<collective::Channel> channel;
+  // How its ranks work together on devices; null before they first do.
+  mutable std::mutex device_meeting;  // held while they agree, and guards:
+  std::unique_ptr<DevicePath> device_path;
   std::atomic<std::uint64_t> splits{0};             // calls of split() so far
   std::atomic<std::int64_t> monitored_barriers{0};  // likewise, of monitored_barrier()
 };

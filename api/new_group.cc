@@ -72,7 +72,7 @@ void set_timeout(wireup::Agenda& agenda, const GroupState& group, const GroupOpt
 }
 
 std::uint32_t number_of_group(std::int64_t number) {
-  if (number > wireup::most_groups) throw ResourceError("this world has made 2^30 groups, and has no more");
+  if (number > wireup::most_groups) throw ResourceError("this world has made 2^29 groups, and has no more");
   return static_cast<std::uint32_t>(number);
 }
 

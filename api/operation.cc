@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/fused_batch.h"
 #include "api/group_state.h"
 #include "api/on_device.h"
 #include "transport/base/log.h"
@@ -87,6 +88,16 @@ Operation Operation::within_call(const GroupState& group, Request& request,
 
 int rank_in(const GroupState& group, int process) noexcept {
   return group.rank_of(process);
+}
+
+// What NCCL has moved beside a message without content stands in that one's tag.
+RecvStatus status_on_device(const Request& request, const GroupState* group) noexcept {
+  const bool is_send = request.kind == RequestKind::send;
+  const auto process = static_cast<int>(is_send ? request.peer->number : request.envelope.source);
+  const int rank = group == nullptr ? process : rank_in(*group, process);
+  if (wireup::is_fused_batch_context(request.envelope.context))
+    return {rank, 0, FusedTag::unpack(request.envelope.tag).bytes};
+  return {rank, request.envelope.tag, request.message_bytes};
 }
 
 namespace {

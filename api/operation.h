@@ -54,7 +54,10 @@ struct Outcome {
 // The rank in a group of a process of its world.
 int rank_in(const GroupState& group, int process) noexcept;
 // The status of a request that has ended well, in ranks of `group`; null: of the world.
+RecvStatus status_on_device(const transport::Request& request, const GroupState* group) noexcept;
 inline RecvStatus status_of(const transport::Request& request, const GroupState* group) noexcept {
+  if (request.device != nullptr) [[unlikely]]
+    return status_on_device(request, group);
   const bool is_send = request.kind == transport::RequestKind::send;
   const auto process = static_cast<int>(is_send ? request.peer->number : request.envelope.source);
   return {group == nullptr ? process : rank_in(*group, process), request.envelope.tag, request.message_bytes};

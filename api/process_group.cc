@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/checks.h"
+#include "api/device_path.h"
 #include "api/on_device.h"
 #include "api/operation.h"
 #include "api/posting.h"
@@ -226,6 +227,8 @@ std::string ProcessGroup::describe() const {
     if (rank == world.rank) continue;
     text += base::concat("\n  ", world.describe_link(rank));
   }
+  if (const std::string devices = detail::describe_device_path(group); !devices.empty())
+    text += base::concat("\n  ", devices);
   return text;
 }
 

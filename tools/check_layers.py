@@ -21,7 +21,7 @@ LAYERS = {
 }
 SIDEWAYS = {
     ("transport/socket", "transport/base"), ("transport/cuda", "transport/base"),
-    ("transport/protocol", "transport/match"),
+    ("transport/protocol", "transport/match"), ("api/nccl", "api/collective"),
     ("api/collectives", "api"), ("api/launch", "api"), ("api/asio", "api"), ("api/objects", "api"),
     ("tests", "bench"), ("tests", "tools"),
 }

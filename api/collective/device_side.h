@@ -17,7 +17,8 @@ struct DevicePlace {
   transport::cuda_ipc::Port* port = nullptr;
   int device = 0;
   cuda::Stream stream = cuda::default_stream;
-  std::optional<tensor::DeviceReduction> reduction;  // where something is folded
+  std::optional<ReduceOp> op;  // where something is folded, and then:
+  std::optional<tensor::DeviceReduction> reduction;
 };
 
 // What a run does with memory of a device: the same steps as with memory of the host, but each is only told

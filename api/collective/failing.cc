@@ -100,6 +100,11 @@ void Run::fail_with(const Failure& failure) noexcept {
   }
 }
 
+void Run::fail_errand() noexcept {
+  const std::string text = concat(title(), " failed there: ", call_->errand->describe());
+  abort({Kind::aborted, text}, messenger_->options().self);
+}
+
 void Run::abort(const EndReason& reason, std::uint32_t by) noexcept {
   state_ = State::failing;
   const auto manner = reason.kind == Kind::died ? AbortManner::bereaved : AbortManner::gentle;
@@ -128,7 +133,7 @@ std::string Run::title() const {
   return concat(describe(call_->signature), " (call ", sequence_, " of the group)");
 }
 
-// "ranks 2, 5". Empty: none.
+// "ranks 2, 5", or where all have come, what the errand waits for. Empty: nothing.
 std::string Run::waited_for() const {
   std::string ranks;
   for (const Part& part : parts_) {
@@ -138,7 +143,7 @@ std::string Run::waited_for() const {
     if ((", " + ranks + ", ").find(", " + number + ", ") != std::string::npos) continue;
     ranks += (ranks.empty() ? "" : ", ") + number;
   }
-  if (ranks.empty()) return {};
+  if (ranks.empty()) return has_errand_ ? call_->errand->describe() : std::string();
   return (ranks.find(',') == std::string::npos ? "rank " : "ranks ") + ranks;
 }
 

@@ -17,8 +17,7 @@ using schedule::StepKind;
 using transport::Posted;
 
 Run::~Run() {
-  if (base::IntrusiveList<Agent, transport::AgentTag>::is_linked(*this))
-    base::IntrusiveList<Agent, transport::AgentTag>::remove(*this);
+  if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
 }
 
 Posted Run::start(transport::Messenger& messenger, Call&& call,
@@ -82,6 +81,7 @@ void Run::prepare(const Call& call, const std::shared_ptr<const Plan>& plan) {
   ended_.clear();
   local_offset_ = finished_ = 0;
   failure_.reset();
+  has_errand_ = call.errand != nullptr;
   if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
   if (call.device != nullptr) [[unlikely]]
     device_.emplace(call.device);
@@ -138,9 +138,23 @@ void Run::go_on() noexcept {
     if (!agenda_.has_local()) break;
     has_time = work_pieces();
   }
+  if (has_errand_ && !run_errand()) return;
   if (agenda_.is_done() && close_pieces()) return leave({});
   const bool has_more = agenda_.has_transfer() || agenda_.has_local() || agenda_.is_done();
   if (has_more) lane_.engine.wake(*this);
+}
+
+// False: it is not told yet, or has failed.
+bool Run::run_errand() noexcept {
+  const Status status = call_->errand->begin(input_, output_);
+  if (status.code() == Code::again) {
+    lane_.engine.wake_later(*this);
+  } else if (status.failed()) {
+    fail_errand();
+  } else {
+    has_errand_ = false;
+  }
+  return !has_errand_;
 }
 
 // Copies and reduces what one turn is long enough for, or until a transfer may begin. False: the turn is
@@ -184,6 +198,7 @@ void Run::drop_memory() noexcept {
   if (scratch_.bytes() > most_kept_bytes) scratch_pool_.give(std::move(scratch_));
   kept_.reduction.reset();
   kept_.device.reset();
+  kept_.errand.reset();
   device_.reset();
   if (!std::exchange(is_staged_, false)) return;
   scratch_pool_.give(std::move(staged_input_));
@@ -200,8 +215,7 @@ void Run::leave(Status status) noexcept {
   call_ = nullptr;
   is_interrupted_ = false;
   state_ = State::idle;
-  using Agents = base::IntrusiveList<Agent, transport::AgentTag>;
-  if (Agents::is_linked(*this)) Agents::remove(*this);
+  if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
   if (transport::Request* const request = std::exchange(request_, nullptr); request != nullptr)
     messenger_->end_composite(*request, status);
 }

@@ -14,6 +14,7 @@
 #include "api/collective/agenda.h"
 #include "api/collective/device_side.h"
 #include "api/collective/end_reason.h"
+#include "api/collective/errand.h"
 #include "api/collective/history.h"
 #include "api/collective/plan.h"
 #include "api/collective/scratch.h"
@@ -39,6 +40,7 @@ struct Call {
   std::span<const Tensor> outputs = {};
   std::shared_ptr<const tensor::Reduction> reduction = nullptr;  // where something is folded
   std::shared_ptr<const DevicePlace> device = nullptr;           // where the memory lies; null: on the host
+  std::shared_ptr<Errand> errand = nullptr;  // who does it on the device; the question is then a barrier's
   std::chrono::nanoseconds timeout{};
   bool gives_up = false;  // see transport::Request
 };
@@ -121,6 +123,7 @@ class Run final : public transport::Agent {
   void make_room(std::size_t steps);
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
+  bool run_errand() noexcept;
   bool work_pieces() noexcept;
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
   void take_scratch(std::size_t bytes);
@@ -156,6 +159,7 @@ class Run final : public transport::Agent {
   void look_for_failure() noexcept;
   void look_after_a_second() noexcept;
   void fail_with(const Failure& failure) noexcept;
+  void fail_errand() noexcept;
   void abort(const EndReason& reason, std::uint32_t by) noexcept;
   [[nodiscard]] std::string waited_for() const;
   [[nodiscard]] std::string title() const;
@@ -187,6 +191,7 @@ class Run final : public transport::Agent {
   std::vector<std::uint32_t> ended_;  // transfers, since the last advance()
   std::uint64_t local_offset_ = 0;    // elements of the copy or reduction that is under way
   std::uint64_t finished_ = 0;        // elements of the output that were divided (avg)
+  bool has_errand_ = false;           // that is not told to the device yet
   bool is_staged_ = false;            // then:
   std::vector<Block> sources_;        // until they are in the staged input
   std::vector<Block> targets_;        // of the staged output

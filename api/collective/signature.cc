@@ -17,22 +17,25 @@ struct Field {
   [[nodiscard]] constexpr std::uint64_t put(std::uint64_t value) const { return (value & mask()) << shift; }
   [[nodiscard]] constexpr std::uint64_t get(std::uint64_t packed) const { return packed >> shift & mask(); }
 };
-constexpr Field count_field{0, 16};
+constexpr Field count_field{0, 15};
+constexpr Field device_field{15, 1};
 constexpr Field root_field{16, 14};
 constexpr Field reduction_field{30, 5};
 constexpr Field dtype_field{35, 5};
 constexpr Field operation_field{40, 4};
 static_assert(operation_field.shift + operation_field.bits == packed_signature_bits);
-static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::kind_count < 31);
+static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::kind_count < 29);
 
 // In place of a reduction.
 constexpr std::uint64_t no_reduction = 31;
 constexpr std::uint64_t of_objects = 30;
+constexpr std::uint64_t meeting = 29;
+constexpr std::string_view meeting_text = "something on devices for the first time";
 
 // 0: not compared.
 std::uint64_t hash_of(std::optional<std::uint64_t> count) noexcept {
   if (!count) return 0;
-  const std::uint64_t spread = (*count + 1) * 0x9e3779b97f4a7c15ULL >> 48;
+  const std::uint64_t spread = (*count + 1) * 0x9e3779b97f4a7c15ULL >> (64 - count_field.bits);
   return spread == 0 ? 1 : spread;
 }
 
@@ -54,29 +57,32 @@ std::string text_of_objects(schedule::Operation operation, std::uint64_t root) {
 }
 
 std::string text_of(schedule::Operation operation, std::string_view reduction, std::string_view count,
-                    DType dtype, std::string_view root) {
+                    DType dtype, bool is_on_devices, std::string_view root) {
   if (operation == schedule::Operation::barrier) return std::string(schedule::name(operation));
   return concat(schedule::name(operation), reduction.empty() ? "" : concat("(", reduction, ")"), " of ",
-                count, name(dtype), root);
+                count, name(dtype), is_on_devices ? " on devices" : "", root);
 }
 
 }  // namespace
 
 std::uint64_t Signature::packed() const noexcept {
   const auto kind = is_of_objects ? of_objects
+                    : is_meeting  ? meeting
                     : reduction   ? static_cast<std::uint64_t>(*reduction)
                                   : no_reduction;
   return operation_field.put(static_cast<std::uint64_t>(operation)) |
          dtype_field.put(static_cast<std::uint64_t>(dtype)) | reduction_field.put(kind) |
-         root_field.put(static_cast<std::uint64_t>(root)) | count_field.put(hash_of(count));
+         root_field.put(static_cast<std::uint64_t>(root)) | device_field.put(is_on_devices ? 1 : 0) |
+         count_field.put(hash_of(count));
 }
 
 std::string describe(const Signature& signature) {
   if (signature.is_of_objects)
     return text_of_objects(signature.operation, static_cast<std::uint64_t>(signature.root));
+  if (signature.is_meeting) return std::string(meeting_text);
   return text_of(
       signature.operation, signature.reduction ? name(*signature.reduction) : "",
-      signature.count ? concat(*signature.count, " ") : "", signature.dtype,
+      signature.count ? concat(*signature.count, " ") : "", signature.dtype, signature.is_on_devices,
       signature.root < 0 ? "" : root_text(signature.operation, static_cast<std::uint64_t>(signature.root)));
 }
 
@@ -85,11 +91,12 @@ std::string describe_other(std::uint64_t packed, const Signature& own) {
   if (static_cast<std::size_t>(operation) >= schedule::operation_count) return "something unknown";
   const std::uint64_t kind = reduction_field.get(packed);
   if (kind == of_objects) return text_of_objects(operation, root_field.get(packed));
+  if (kind == meeting) return std::string(meeting_text);
   const std::uint64_t count_bits = count_field.mask();
   const bool differs_in_count_alone = (packed | count_bits) == (own.packed() | count_bits);
   return text_of(operation, kind == no_reduction ? "" : name(static_cast<ReduceOp::Kind>(kind)),
                  differs_in_count_alone ? "another number of " : "",
-                 static_cast<DType>(dtype_field.get(packed)),
+                 static_cast<DType>(dtype_field.get(packed)), device_field.get(packed) != 0,
                  schedule::has_root(operation) ? root_text(operation, root_field.get(packed)) : "");
 }
 

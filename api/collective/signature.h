@@ -20,6 +20,9 @@ struct Signature {
   int root = -1;                                           // in the group; -1: there is none
   std::optional<std::uint64_t> count = std::nullopt;       // nothing: ranks may differ
   bool is_of_objects = false;                              // broadcast_object_list, ...
+  bool is_on_devices = false;                              // where the tensors are: on all ranks, or on none
+  // The ranks tell each other how their devices can be reached, before the first other one of these.
+  bool is_meeting = false;
 
   // As it travels beside every message of the collective (transport::note_bits): all of it, but for the
   // count, of which a hash has to do, and for the root, of which the lowest 14 bits do.
@@ -28,7 +31,8 @@ struct Signature {
 inline constexpr int packed_signature_bits = 44;
 static_assert(packed_signature_bits <= transport::note_bits);
 
-// For people: "all_reduce(sum) of 1024 f32", "broadcast of 8 f64 from rank 2", "gather_object to rank 2".
+// For people: "all_reduce(sum) of 1024 f32", "broadcast of 8 f64 on devices from rank 2", "gather_object to
+// rank 2".
 std::string describe(const Signature& signature);
 // The same of what a message has brought, next to our own: "broadcast of f64 from rank 2"; where nothing but
 // the count differs, "all_reduce(sum) of another number of f32". Any bits are described.

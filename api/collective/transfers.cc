@@ -55,7 +55,7 @@ Posted Run::send(const Step& step) noexcept {
                      messenger_->peer(spec.destination).mover == nullptr;
   spec.timeout = no_deadline;
   spec.urgency = transport::Endpoint::Urgency::batch;
-  if (!device_) [[likely]]
+  if (!device_ || spec.bytes == 0) [[likely]]
     return messenger_->send(spec);
   spec.synchronous = true;
   return post(spec, at(step.from), spec.bytes, [&] { return messenger_->send(spec); });
@@ -67,7 +67,7 @@ Posted Run::receive(const Step& step) noexcept {
   spec.data = at(step.to);
   spec.capacity_bytes = step.to.count * call_->question.element_bytes;
   spec.timeout = no_deadline;
-  if (!device_) [[likely]]
+  if (!device_ || spec.capacity_bytes == 0) [[likely]]
     return messenger_->receive(spec);
   return post(spec, spec.data, spec.capacity_bytes, [&] { return messenger_->receive(spec); });
 }

@@ -9,6 +9,7 @@
 
 #include "api/checks.h"
 #include "api/collectives/reductions.h"
+#include "api/device_path.h"
 #include "api/schedule/shape.h"
 #include "transport/base/log.h"
 #include "transport/cuda/runtime.h"
@@ -114,6 +115,7 @@ collective::DevicePlace& place_of(CollectiveCall& call) {
 void set_device_reduction(CollectiveCall& call, const ReduceOp& op, DType dtype) {
   try {
     place_of(call).reduction.emplace(*cuda::runtime(), op, dtype);
+    place_of(call).op = op;
   } catch (const UsageError& error) {
     throw UsageError(concat(call.name, ": ", error.what()), error.details());
   }
@@ -233,6 +235,8 @@ Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
     set_place(call, *group);
   // What moved with the call is where it was: the spans of its counts stay good.
   call.call.question.in_place = call.call.question.in_place || is_in_place(call, *group);
+  if (call.place != nullptr) [[unlikely]]
+    choose_path(group, call);
   return run_collective(group, std::move(call));
 }
 

@@ -46,6 +46,24 @@ TransportChoice chosen_transports() {
   return parse_transports(base::env_string("PARLEY_TRANSPORTS").value_or("shm,tcp"));
 }
 
+std::string_view name(DeviceWish wish) noexcept {
+  switch (wish) {
+    case DeviceWish::nccl: return "nccl";
+    case DeviceWish::ipc: return "ipc";
+    case DeviceWish::staged: return "staged";
+    case DeviceWish::automatic: break;
+  }
+  return "automatic";
+}
+
+DeviceWish chosen_device_path() {
+  const auto text = base::env_string("PARLEY_DEVICE_PATH");
+  if (!text) return DeviceWish::automatic;
+  for (const DeviceWish wish : {DeviceWish::nccl, DeviceWish::ipc, DeviceWish::staged})
+    if (*text == name(wish)) return wish;
+  throw UsageError(base::concat("PARLEY_DEVICE_PATH=", *text, " is none of nccl, ipc and staged"));
+}
+
 int full_mesh_limit() {
   constexpr std::int64_t default_limit = 32;
   const std::int64_t limit = base::env_integer("PARLEY_FULL_MESH_LIMIT").value_or(default_limit);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace parley::wireup {
@@ -18,6 +19,18 @@ TransportChoice parse_transports(std::string_view text);
 
 // As PARLEY_TRANSPORTS says; both when it is not set.
 TransportChoice chosen_transports();
+
+// How device memory goes from rank to rank.
+enum class DeviceWish : std::uint8_t {
+  automatic,  // as fast as is possible
+  nccl,       // collectives and batches by NCCL, or an error that says why not
+  ipc,        // without NCCL
+  staged,     // by way of the host, whatever the devices can do
+};
+[[nodiscard]] std::string_view name(DeviceWish wish) noexcept;
+
+// As PARLEY_DEVICE_PATH says; automatic when it is not set. Throws UsageError.
+DeviceWish chosen_device_path();
 
 // Up to this many ranks all are linked at the start; in larger worlds two ranks are when they first need it.
 // As PARLEY_FULL_MESH_LIMIT says, else 32. Throws UsageError.

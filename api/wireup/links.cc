@@ -96,6 +96,7 @@ namespace {
 
 // Null: the two ends of the link do not see at once which offers stand, and device memory goes by the link.
 transport::DeviceMover* make_device_mover(World& world, bool is_to_self, transport::Endpoint& endpoint) try {
+  if (world.device_wish == DeviceWish::staged) return nullptr;
   if (!is_to_self && endpoint.ledger == nullptr) return nullptr;
   world.device_movers.push_back(
       std::make_unique<transport::cuda_ipc::IpcMover>(world.devices, is_to_self ? nullptr : endpoint.ledger));
@@ -107,6 +108,7 @@ transport::DeviceMover* make_device_mover(World& world, bool is_to_self, transpo
 }  // namespace
 
 void link_to_self(World& world) {
+  world.device_wish = chosen_device_path();
   world.self_hub = std::make_unique<transport::InprocHub>();
   const auto self = static_cast<transport::PeerId>(world.rank);
   auto& transport = world.engine->add(

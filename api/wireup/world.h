@@ -15,6 +15,7 @@
 #include "api/wireup/group_books.h"
 #include "api/wireup/ladder.h"
 #include "api/wireup/last_word.h"
+#include "api/wireup/link_settings.h"
 #include "api/wireup/store_handle.h"
 #include "rendezvous/address_card.h"
 #include "transport/cuda_ipc/ipc_mover.h"
@@ -33,32 +34,37 @@ class Lookout;
 
 // Contexts of the world's messages. What is sent in one never matches a receive in another.
 inline constexpr std::uint32_t world_context = 1;
-inline constexpr std::uint32_t contexts_per_group = 4;
-// Group n, from 1, has the next four, and so on; group 0 is the world.
+inline constexpr std::uint32_t contexts_per_group = 8;
+// Group n, from 1, has the next eight, and so on; group 0 is the world. Three of them nobody uses.
 struct GroupContexts {
   std::uint32_t messages = world_context;  // of tensors
   std::uint32_t object_lists = world_context + 1;
   std::uint32_t monitored_barriers = world_context + 2;
-  std::uint32_t collectives = world_context + 3;  // with notes, see noted_contexts
+  std::uint32_t fused_batches = world_context + 3;  // beside what NCCL moves
+  std::uint32_t collectives = world_context + 7;    // with notes, see noted_contexts
 
-  [[nodiscard]] std::array<std::uint32_t, contexts_per_group> all() const noexcept {
-    return {messages, object_lists, monitored_barriers, collectives};
+  static constexpr std::size_t used = 5;
+  [[nodiscard]] std::array<std::uint32_t, used> all() const noexcept {
+    return {messages, object_lists, monitored_barriers, fused_batches, collectives};
   }
 };
-// For MessengerOptions: the numbers of contexts of collectives are multiples of four.
+// For MessengerOptions: the numbers of contexts of collectives are multiples of eight.
 inline constexpr std::uint32_t noted_contexts = contexts_per_group - 1;
 static_assert((GroupContexts().collectives & noted_contexts) == 0);
 constexpr GroupContexts contexts_of_group(std::uint32_t number) noexcept {
   const std::uint32_t first = world_context + contexts_per_group * number;
-  return {first, first + 1, first + 2, first + 3};
+  return {first, first + 1, first + 2, first + 3, first + 7};
 }
 constexpr bool is_monitored_barrier_context(std::uint32_t context) noexcept {
   return context % contexts_per_group == GroupContexts().monitored_barriers % contexts_per_group;
 }
+constexpr bool is_fused_batch_context(std::uint32_t context) noexcept {
+  return context % contexts_per_group == GroupContexts().fused_batches % contexts_per_group;
+}
 constexpr bool is_collective_context(std::uint32_t context) noexcept {
   return (context & noted_contexts) == 0;
 }
-inline constexpr std::int64_t most_groups = (std::int64_t{1} << 30) - 2;
+inline constexpr std::int64_t most_groups = (std::int64_t{1} << 29) - 2;
 
 // Everything one rank has of its world: its engine, linked to the other ranks, and how to name them.
 // Thread-safety: immutable but for the engine and the books of groups, which are safe.
@@ -97,8 +103,9 @@ struct World {
   bool has_claim = false;                      // to its rank in the store
   bool complete = false;                       // has met all ranks
   bool on_demand = false;                      // linked to those only that were needed
-  LastWords last_words;                        // where they stand in the store
-  std::string groups_prefix;                   // of keys in the store, see group_key()
+  DeviceWish device_wish = DeviceWish::automatic;
+  LastWords last_words;       // where they stand in the store
+  std::string groups_prefix;  // of keys in the store, see group_key()
   mutable GroupBooks group_books;
   std::atomic<bool> destroyed{false};  // destroy() was called: every call is a UsageError
   std::string described;               // how this rank found the others, for people

@@ -205,6 +205,10 @@ Code SimulatedDevice::destroy_stream(Stream stream) noexcept {
   return Code::ok;
 }
 
+bool SimulatedDevice::is_capturing(Stream stream) noexcept {
+  return stream != nullptr && stream == captured_;
+}
+
 Code SimulatedDevice::synchronize(Stream stream) noexcept {
   Place place;
   if (const Code code = begin(Call::synchronize, stream, place); code != Code::ok) return code;

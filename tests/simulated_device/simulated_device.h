@@ -55,6 +55,9 @@ class SimulatedDevice final : public Api {
   // tells whose default stream is meant. Calls that wait for the stream, free() among them, then block.
   void hold(Stream stream, int device = 0);
   void let_go(Stream stream, int device = 0);
+  // Until the next call with null, the stream says that a CUDA graph is captured of it. It does what it is
+  // told all the same.
+  void pretend_capture(Stream stream) noexcept { captured_ = stream; }
   // Enqueued and not yet done.
   [[nodiscard]] std::size_t pending(Stream stream, int device = 0) const;
 
@@ -102,6 +105,7 @@ class SimulatedDevice final : public Api {
 
   Code create_stream(Stream& stream) noexcept override;
   Code destroy_stream(Stream stream) noexcept override;
+  [[nodiscard]] bool is_capturing(Stream stream) noexcept override;
   Code synchronize(Stream stream) noexcept override;
 
   Code create_event(EventUse use, Event& event) noexcept override;
@@ -164,6 +168,7 @@ class SimulatedDevice final : public Api {
   Memory memory_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::atomic<std::uint64_t> waiting_copies_{0};
+  std::atomic<Stream> captured_{nullptr};
   mutable std::mutex mutex_;  // guards all below
   std::map<std::string, Kernel, std::less<>> kernels_;
   std::uintptr_t next_name_ = 1;  // of a stream or an event; never used again

@@ -25,6 +25,7 @@ if(PARLEY_WITH_OPENSSL)
   find_package(OpenSSL REQUIRED)
 endif()
 include(ParleyCuda)
+include(ParleyNccl)
 
 if(PARLEY_BUILD_TOOLS OR PARLEY_BUILD_BENCH OR PARLEY_BUILD_EXAMPLES)
   find_package(CLI11 REQUIRED)

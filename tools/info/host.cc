@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "api/nccl/runtime.h"
 #include "tools/info/report.h"
 #include "transport/base/host.h"
 #include "transport/base/log.h"
@@ -53,6 +54,9 @@ Json describe_cuda() {
   Json cuda{{"driver", api->version()}};
   for (int device = 0; device < api->device_count(); ++device)
     cuda[base::concat("cuda:", device)] = api->device_name(device);
+  const nccl::Library* const library = nccl::runtime();
+  cuda["nccl"] =
+      library != nullptr ? nccl::version_text(library->version()) : "none: " + nccl::reason_against();
   return cuda;
 }
 

@@ -41,6 +41,8 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_TRANSPORTS",
                   "what may link two processes: tcp, shm, or ^tcp for all but this one; default shm,tcp"},
     KnownVariable{"PARLEY_CUDA", "off: devices are left alone, as if there were none; default on"},
+    KnownVariable{"PARLEY_DEVICE_PATH",
+                  "how device memory goes: nccl, ipc (without NCCL) or staged (by the host)"},
     KnownVariable{"PARLEY_SOCKET_IFNAME", "interfaces or networks to choose that address from"},
     KnownVariable{"PARLEY_PORT_RANGE", "ports to listen on where any will do: 5000-5099"},
     KnownVariable{"PARLEY_EAGER_LIMIT",

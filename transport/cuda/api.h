@@ -103,6 +103,9 @@ class Api {
 
   virtual Code create_stream(Stream& stream) noexcept = 0;  // that does not wait for the default stream
   virtual Code destroy_stream(Stream stream) noexcept = 0;
+  // What it is told is not done now but noted in a CUDA graph; or another stream's capture forbids to tell it
+  // anything.
+  [[nodiscard]] virtual bool is_capturing(Stream stream) noexcept = 0;
   // Blocks until everything in it has been done; tells failures of that.
   virtual Code synchronize(Stream stream) noexcept = 0;
 

@@ -131,6 +131,12 @@ class Driver final : public Api {
   Code destroy_stream(Stream stream) noexcept override {
     return code_of(call_.stream_destroy(theirs(stream)));
   }
+  [[nodiscard]] bool is_capturing(Stream stream) noexcept override {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult asked = call_.stream_is_capturing(theirs(stream), &status);
+    return asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
+           (asked == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE);
+  }
   Code synchronize(Stream stream) noexcept override {
     return code_of(call_.stream_synchronize(theirs(stream)));
   }

@@ -27,6 +27,7 @@ namespace parley::cuda {
   X(pointer_get_attributes, cuPointerGetAttributes)   \
   X(stream_create, cuStreamCreate)                    \
   X(stream_destroy, cuStreamDestroy)                  \
+  X(stream_is_capturing, cuStreamIsCapturing)         \
   X(stream_synchronize, cuStreamSynchronize)          \
   X(stream_wait_event, cuStreamWaitEvent)             \
   X(event_create, cuEventCreate)                      \

@@ -23,6 +23,7 @@ struct Outcome {
   Api* api = nullptr;
   std::string reason = {};
   base::ForkGuard opened_in = {};
+  bool is_of_test = false;
 };
 
 // Invariants:
@@ -97,9 +98,14 @@ bool is_in_use() noexcept {
   return known != nullptr && is_usable(*known);
 }
 
+bool is_replaced() noexcept {
+  const Outcome* known = latest.load(std::memory_order_acquire);  // invariant 2
+  return known != nullptr && known->is_of_test;
+}
+
 void replace_runtime(Api* api, std::string reason) {
   const std::lock_guard lock(mutex);
-  publish({api, std::move(reason)});
+  publish({.api = api, .reason = std::move(reason), .is_of_test = true});
 }
 
 }  // namespace parley::cuda

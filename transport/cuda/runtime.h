@@ -16,6 +16,9 @@ namespace parley::cuda {
 // Whether runtime() has been asked for in this process and is there: never opens the library.
 [[nodiscard]] bool is_in_use() noexcept;
 
+// Whether a test has put another one in the driver's place.
+[[nodiscard]] bool is_replaced() noexcept;
+
 // For tests: `api` instead of the driver's, null for none (with `reason`), until the next call. Nothing of
 // the one before may be in use.
 void replace_runtime(Api* api, std::string reason);

@@ -79,17 +79,20 @@ std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
   std::size_t events = 0;
   for (auto& transport : transports_) events += transport->progress(awaited);
   if (messenger_.wants_pump()) events += messenger_.pump();
-  return agents_.empty() ? events : events + advance_agents();
+  return agents_.empty() && late_agents_.empty() ? events : events + advance_agents();
 }
 
-// Each once: one that has much to do wakes itself again, so that the network is looked at in between.
+// Each once: one that has much to do wakes itself again, so that the network is looked at in between. Nothing
+// has happened where all of them were late ones: a waiter may go to sleep.
 std::size_t Engine::advance_agents() noexcept {
+  const bool any_event = !agents_.empty();
+  while (Agent* late = late_agents_.pop_front()) agents_.push_back(*late);
   std::size_t advanced = 0;
   for (Agent* last = agents_.back(); Agent* agent = agents_.pop_front(); ++advanced) {
     agent->advance();
     if (agent == last) break;
   }
-  return advanced + 1;
+  return any_event ? advanced + 1 : 0;
 }
 
 void Engine::set_core_per_rank(bool core_per_rank) {

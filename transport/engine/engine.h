@@ -18,6 +18,7 @@
 #include "transport/base/fork_guard.h"
 #include "transport/base/intrusive_list.h"
 #include "transport/base/parker.h"
+#include "transport/engine/agent.h"
 #include "transport/engine/engine_lock.h"
 #include "transport/engine/event_loop_bell.h"
 #include "transport/engine/idle_policy.h"
@@ -47,24 +48,6 @@ WaitCondition condition_of(const Condition& condition) {
 }
 
 struct DeferredTag;
-struct AgentTag;
-
-// Who goes on with something of its own, under the lock, after what it has waited for: see Engine::wake().
-// Who runs a composite request is its `agent`, as an Agent*.
-struct Agent : base::ListHook<AgentTag> {
-  // What a composite waits for, for those who look for deadlocks.
-  struct Awaited {
-    Request* request = nullptr;  // one of its parts, met by nothing yet; null: there is none
-    std::uint64_t note = 0;      // with which the message of a receive comes
-    std::size_t functions = 0;   // completion functions of all its parts
-  };
-
-  virtual void advance() noexcept = 0;
-  [[nodiscard]] virtual Awaited awaited() const noexcept { return {}; }
-
- protected:
-  ~Agent() = default;
-};
 
 // Something to do without the lock.
 struct Deferred : base::ListHook<DeferredTag> {
@@ -145,7 +128,11 @@ class Engine {
   // Has `agent.advance` called at the end of the look at the network that is under way, or of the next one.
   // Does nothing if that is so already. REQUIRES: the lock is held; the agent lives until then.
   void wake(Agent& agent) noexcept {
-    if (!base::IntrusiveList<Agent, AgentTag>::is_linked(agent)) agents_.push_back(agent);
+    if (!AgentList::is_linked(agent)) agents_.push_back(agent);
+  }
+  // The same of the next look, which nobody sleeps long before: for what nothing tells of but a look.
+  void wake_later(Agent& agent) noexcept {
+    if (!AgentList::is_linked(agent)) late_agents_.push_back(agent);
   }
 
   // From now on answers peers that ask whether this process lives, also while it calls nothing and nothing is
@@ -314,15 +301,13 @@ class Engine {
   const base::ForkGuard fork_guard_;
   socket::Reactor reactor_;
   EngineLock lock_;
-
   // Below: under the lock.
   Messenger messenger_;
   std::vector<std::unique_ptr<Transport>> transports_;
-  bool polling_ = false;          // some thread is the poller
-  bool asleep_ = false;           // some thread is inside reactor_.sleep()
-  bool sleep_announced_ = false;  // progress() armed the reactor for a user's event loop
-  bool loop_relies_on_sleeper_ =
-      false;  // the loop has armed nothing itself, or a sleeper has taken that over
+  bool polling_ = false;                 // some thread is the poller
+  bool asleep_ = false;                  // some thread is inside reactor_.sleep()
+  bool sleep_announced_ = false;         // progress() armed the reactor for a user's event loop
+  bool loop_relies_on_sleeper_ = false;  // it has armed nothing itself, or a sleeper has taken that over
   EventLoopBell event_loop_bell_;
   base::IntrusiveList<Waiter, WaiterTag> waiters_;  // oldest first
   std::atomic<std::uint64_t> polls_{0};             // passes made by callers; written under the lock
@@ -336,10 +321,10 @@ class Engine {
   bool core_per_rank_ = true;
   LongLooks long_looks_;
   bool left_ = false;
-  base::IntrusiveList<Agent, AgentTag> agents_;                  // awake
+  AgentList agents_;                                             // awake
+  AgentList late_agents_;                                        // wake_later()
   base::IntrusiveList<Deferred, DeferredTag> deferred_;          // due, in the order of their requests' ends
   base::IntrusiveList<DeferredRun, DeferredTag> deferred_runs_;  // under way
-
   // The background thread; see background.cc.
   enum class Background : std::uint8_t {
     parked,    // nothing is pending; sleeps until activate_background(), but for the pulse

@@ -16,7 +16,7 @@ namespace {
 
 // A sleeper looks at deadlines and at peers that stall at least this often.
 constexpr auto longest_sleep = std::chrono::milliseconds(100);
-// The same of copies from a device, while there are any.
+// The same of what only a look tells of, while there is something: copies from a device, late agents.
 constexpr auto device_period = std::chrono::microseconds(100);
 // While a poll always finds something, the clock is still read every so many passes: deadlines count, and
 // others may be in the middle of a handshake with us.
@@ -31,11 +31,12 @@ Endpoint* Engine::awaited_endpoint(std::span<Request* const> requests) noexcept 
   return nullptr;
 }
 
-// When a sleeper looks again at the latest. What comes from a device rings no bell.
+// When a sleeper looks again at the latest. What comes from a device rings no bell, nor do late agents.
 Clock::time_point Engine::end_of_sleep(Clock::time_point now,
                                        std::chrono::nanoseconds longest) const noexcept {
   const auto until = std::min(now + longest, next_expiry_);
-  return messenger_.awaits_device() ? std::min<Clock::time_point>(until, now + device_period) : until;
+  const bool only_looks_tell = messenger_.awaits_device() || !late_agents_.empty();
+  return only_looks_tell ? std::min<Clock::time_point>(until, now + device_period) : until;
 }
 
 bool Engine::wait_any(std::span<Request* const> requests, std::chrono::nanoseconds timeout) {

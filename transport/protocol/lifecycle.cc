@@ -100,6 +100,7 @@ void Messenger::complete(Request& request, Status status) noexcept {
 }
 
 bool Messenger::cancel(Request& request, Status reason) noexcept {
+  if (request.is_bound) return false;
   const auto ended = try_end(request, reason);
   settle();
   return ended && ended->failed();

@@ -78,8 +78,8 @@ class Messenger final : public PacketSink {
   void end_composite(Request& request, base::Status status) noexcept { complete(request, status); }
 
   // Takes back a posted receive or a send that its receiver has not granted; the request then ends with
-  // `reason`. False: the buffer is in use, or the request has ended, as it does when its receiver turns out
-  // to have it.
+  // `reason`. False: it is bound, its buffer is in use, or it has ended, as it does when its receiver turns
+  // out to have it.
   bool cancel(Request& request, base::Status reason) noexcept;
   // The caller will not touch the request again; it is freed now or when it ends.
   void release(Request& request) noexcept;

@@ -65,6 +65,7 @@ struct alignas(64) Request : PostedReceive,
   bool piece_out = false;  // streaming: the link reads a piece right now
   bool pulled = false;     // receive: its mover has brought everything
   bool gives_up = false;   // the caller set this deadline for this operation, to go on when it passes
+  bool is_bound = false;   // cancel() does not end it: what it stands for cannot be taken back
   std::uint8_t type_code = untyped;
   std::uint8_t remote_type_code = untyped;  // receive: what the sender said
 

@@ -15,6 +15,10 @@ namespace parley {
 
 // One operation of a batch: P2POp{P2POp::isend, tensor, right}. Arguments mean what they mean to
 // ProcessGroup::isend() and irecv().
+//
+// Where the group has NCCL (describe()), a batch of its own operations alone, all of memory on a device, with
+// tag 0 and a named peer, is one operation of NCCL's: it meets such batches of the peers only, neither single
+// sends and receives nor other batches, and cannot be cancelled. PARLEY_DEVICE_PATH=ipc is against it.
 struct P2POp {
   enum Kind : unsigned char { isend, irecv };
 

@@ -18,6 +18,9 @@ namespace parley {
 // Options of the collectives of a ProcessGroup. A call without a timeout of its own lasts as long as the
 // group's. With `async_op` a call returns at once, and the Work it returns is to be waited for; without, it
 // returns when this rank's part is done, and so is the Work.
+//
+// Of one collective all ranks' tensors are on devices, or none are. The first one of a group on devices waits
+// for all ranks, also with `async_op`: they agree how they work together (PARLEY_DEVICE_PATH, describe()).
 
 struct CollectiveOptions {
   bool async_op = false;

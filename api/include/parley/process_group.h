@@ -234,7 +234,8 @@ class PARLEY_API ProcessGroup {
   // within 100 ms. Later calls throw the same. Safe from any thread.
   void abort(std::string_view reason);
 
-  // This process's address card and its links, for people: one line each.
+  // This process's address card, its links, and how the group works on devices once it has: for people, one
+  // line each.
   [[nodiscard]] std::string describe() const;
 
  private:

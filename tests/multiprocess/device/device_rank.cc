@@ -19,9 +19,10 @@ void require(cuda::Api& api, cuda::Code code, const char* what) {
 
 }  // namespace
 
-DeviceRank::DeviceRank() {
+DeviceRank::DeviceRank(int physical) {
   if (!is_real()) {
-    simulated_ = std::make_unique<cuda::testing::SimulatedDevice>();
+    simulated_ = std::make_unique<cuda::testing::SimulatedDevice>(
+        cuda::testing::SimulatedDevice::Options{.first_physical = physical});
     for (const auto& entry : tests::host_kernels())
       simulated_->add_kernel(entry.first, [run = entry.second](std::span<const std::byte> arguments,
                                                                const cuda::testing::KernelMemory& memory) {

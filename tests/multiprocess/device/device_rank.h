@@ -17,7 +17,8 @@ namespace parley::testing {
 // the rank's process before its world, and there until that has gone.
 class DeviceRank {
  public:
-  DeviceRank();
+  // `physical`: which GPU of the host is device 0 here, where it is simulated.
+  explicit DeviceRank(int physical = 0);
   ~DeviceRank();
   DeviceRank(const DeviceRank&) = delete;
   DeviceRank& operator=(const DeviceRank&) = delete;

@@ -59,6 +59,7 @@ class HostApi : public cuda::Api {
     std::memcpy(to, from, bytes);
     return Code::ok;
   }
+  [[nodiscard]] bool is_capturing(cuda::Stream) noexcept override { return false; }
   Code synchronize(cuda::Stream) noexcept override { return Code::ok; }
   Code enter_device(int, void*& previous) noexcept override {
     previous = nullptr;

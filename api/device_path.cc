@@ -1,0 +1,170 @@
+#include "api/device_path.h"
+
+#include <parley/error.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "api/checks.h"
+#include "api/nccl/card.h"
+#include "api/nccl/order.h"
+#include "api/nccl/runtime.h"
+#include "transport/base/log.h"
+#include "transport/cuda/runtime.h"
+
+namespace parley::detail {
+
+using base::concat;
+using nccl::Card;
+
+namespace {
+
+// As NCCL reads it, from version 2.30 on.
+bool lets_ranks_share_devices() {
+  const char* const value = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  return value != nullptr && std::string_view(value) == "1";
+}
+
+Card own_card(const GroupState& group, int device) {
+  Card card{.wish = group.world->device_wish};
+  (void)cuda::runtime()->device_id(device, card.device);  // all zero where it fails: shared by all of those
+  using wireup::DeviceWish;
+  if (card.wish == DeviceWish::ipc || card.wish == DeviceWish::staged) return card;
+  nccl::Library* const library = nccl::runtime();
+  if (library != nullptr) {
+    card.version = library->version();
+    card.shares_device = card.version >= nccl::first_version_for_sharing && lets_ranks_share_devices();
+  } else {
+    const std::string why_not = nccl::reason_against();
+    std::copy_n(why_not.begin(), std::min(why_not.size(), sizeof(card.why_not) - 1), card.why_not);
+  }
+  return card;
+}
+
+// The collectives of the host by which the ranks agree, before the first one of their devices.
+CollectiveCall meeting_call(const GroupState& group, schedule::Operation operation,
+                            std::chrono::nanoseconds timeout, const char* name) {
+  CollectiveCall call(name);
+  call.call.signature = {.operation = operation, .dtype = DType::bytes, .is_meeting = true};
+  call.call.question.operation = operation;
+  call.call.timeout = timeout;
+  call.call.gives_up = timeout != group.world->timeout;
+  return call;
+}
+
+// By rank.
+std::vector<Card> exchange(const std::shared_ptr<GroupState>& group, const Card& own,
+                           std::chrono::nanoseconds timeout, const char* operation) {
+  std::vector<Card> cards(static_cast<std::size_t>(group->size));
+  CollectiveCall call = meeting_call(*group, schedule::Operation::all_gather, timeout, operation);
+  call.call.input = reinterpret_cast<const std::byte*>(&own);
+  call.call.input_count = sizeof(Card);
+  call.call.output = reinterpret_cast<std::byte*>(cards.data());
+  call.call.output_count = cards.size() * sizeof(Card);
+  call.call.question.count = sizeof(Card);
+  run_collective(group, std::move(call));
+  for (Card& card : cards) card.why_not[sizeof(card.why_not) - 1] = '\0';
+  return cards;
+}
+
+// By which the ranks find each other; rank 0 makes it.
+nccl::UniqueId share_id(const std::shared_ptr<GroupState>& group, std::chrono::nanoseconds timeout,
+                        const char* operation) {
+  struct Announcement {
+    nccl::UniqueId id{};
+    nccl::Result result = nccl::Result::success;
+  } told;
+  if (group->rank == 0) told.result = nccl::runtime()->make_unique_id(told.id);
+  CollectiveCall call = meeting_call(*group, schedule::Operation::broadcast, timeout, operation);
+  call.call.output = reinterpret_cast<std::byte*>(&told);
+  call.call.input = call.call.output;
+  call.call.question.count = sizeof(told);
+  call.call.question.in_place = true;
+  (group->rank == 0 ? call.call.input_count : call.call.output_count) = sizeof(told);
+  run_collective(group, std::move(call));
+  if (told.result != nccl::Result::success)
+    throw SystemError(concat(operation, ": NCCL failed on rank 0 of ", text_of(*group), ": ",
+                             nccl::runtime()->describe(told.result)));
+  return told.id;
+}
+
+std::unique_ptr<nccl::Link> join(const std::shared_ptr<GroupState>& group, int device,
+                                 std::chrono::nanoseconds timeout, const char* operation) {
+  const nccl::UniqueId id = share_id(group, timeout, operation);
+  wireup::World& world = *group->world;
+  (void)world.engine->locked([&](transport::Messenger&) { return world.devices.open(); });  // it is there
+  const nccl::Link::Place place{*nccl::runtime(), world.devices, device, *world.engine,
+                                group->all_contexts.collectives};
+  try {
+    return std::make_unique<nccl::Link>(place, id,
+                                        nccl::Membership{group->rank, group->size, group->name.c_str()});
+  } catch (const std::system_error& error) {
+    throw ResourceError(concat(operation, ": no thread for NCCL: ", error.what()));
+  }
+}
+
+}  // namespace
+
+DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device,
+                           std::chrono::nanoseconds timeout, const char* operation) {
+  const std::lock_guard meeting(group->device_meeting);
+  if (group->device_path != nullptr) return *group->device_path;
+  const std::vector<Card> cards = exchange(group, own_card(*group, device), timeout, operation);
+  const nccl::Choice choice = nccl::choose(cards);
+  if (!choice.contradiction.empty()) throw UsageError(concat(operation, ": ", choice.contradiction));
+  auto path = std::make_unique<DevicePath>();
+  path->why = choice.why;
+  path->version = cards.front().version;
+  if (choice.is_nccl) {
+    path->sent.resize(cards.size());
+    path->received.resize(cards.size());
+    path->link = join(group, device, timeout, operation);
+  }
+  PARLEY_LOG(info, "cuda", text_of(*group), " works on its devices ",
+             path->link != nullptr ? "by NCCL: " : "without NCCL: ", path->why);
+  group->device_path = std::move(path);
+  return *group->device_path;
+}
+
+void DevicePath::require_device(int device, const char* operation) const {
+  if (link->device() == device) return;
+  throw UsageError(concat(operation, ": the tensor is on cuda:", device,
+                          ", and this rank's NCCL communicator of the group on cuda:", link->device(),
+                          ": use one device of a rank in a group, or set PARLEY_DEVICE_PATH=ipc"));
+}
+
+void choose_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
+  call.call.signature.is_on_devices = true;
+  const DevicePath& path = device_path_of(group, call.place->device, call.call.timeout, call.name);
+  if (path.link == nullptr) return;
+  auto assignment = nccl::assignment_for(call.call, call.place->op, group->rank, group->size);
+  if (!assignment) return;
+  path.require_device(call.place->device, call.name);
+  const bool needs_own_input = nccl::needs_own_input(*assignment, call.call.input, call.call.output);
+  auto order = std::make_shared<nccl::Order>(*path.link, std::move(*assignment), call.place->stream,
+                                             call.call.timeout);
+  if (needs_own_input) {
+    order->own_input = Tensor::from_blob(const_cast<std::byte*>(call.call.input), call.call.input_count,
+                                         call.call.signature.dtype, {}, call.device);  // only read
+    call.call.inputs = std::span(&order->own_input, 1);
+  }
+  call.call.question = {.element_bytes = call.call.question.element_bytes};  // a barrier's
+  call.call.reduction = nullptr;
+  call.call.errand = std::move(order);
+}
+
+std::string describe_device_path(const GroupState& group) {
+  const std::lock_guard meeting(group.device_meeting);
+  const DevicePath* const path = group.device_path.get();
+  if (path == nullptr) return {};
+  if (path->link == nullptr) return concat("devices: without NCCL (", path->why, ")");
+  return concat("devices: NCCL ", nccl::version_text(path->version), " on cuda:", path->link->device(), " (",
+                path->why, ")");
+}
+
+}  // namespace parley::detail

@@ -1,0 +1,196 @@
+#include "api/nccl/link.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "api/collective/end_reason.h"
+#include "transport/base/log.h"
+
+namespace parley::nccl {
+
+using base::Code;
+using base::concat;
+using collective::EndReason;
+using transport::AbortManner;
+using transport::Messenger;
+using transport::Request;
+
+Link::Link(const Place& place, const UniqueId& id, const Membership& who)
+    : place_(place),
+      undertaker_(std::make_unique<Undertaker>(place.library, *place.port.api(), place.device)) {
+  const cuda::DeviceScope scope(*place_.port.api(), place_.device);
+  const Result joined = place_.library.join(id, who, communicator_);
+  place_.engine.locked([&](Messenger& messenger) {
+    messenger_ = &messenger;
+    if (begin_watch()) note_result(joined);
+  });
+}
+
+Link::~Link() {
+  if (place_.engine.in_forked_child()) {
+    [[maybe_unused]] auto* undertaker_of_parent = undertaker_.release();
+    return;
+  }
+  place_.engine.locked([&](Messenger&) {
+    if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
+    end_watch(Code::cancelled);
+    if (mark_.is_awaited) place_.port.desk(place_.device)->events.give_back(mark_.event);
+    if (state_ == State::over) return;
+    const bool is_late = mark_.is_awaited && Clock::now() >= mark_.deadline;
+    const bool is_well =
+        state_ == State::ready && !is_late && messenger_->abort_record(place_.context) == nullptr;
+    is_well ? undertaker_->finish(communicator_) : undertaker_->abort(communicator_);
+  });
+}
+
+Link::State Link::look() noexcept {
+  if (state_ == State::joining || state_ == State::launching) {
+    const cuda::DeviceScope scope(*place_.port.api(), place_.device);
+    note_result(place_.library.state(communicator_));
+  }
+  return state_;
+}
+
+std::string Link::describe() const {
+  switch (state_) {
+    case State::joining: return "NCCL, which is still joining its ranks";
+    case State::launching: return "NCCL, which is still connecting its ranks";
+    case State::ready: return "NCCL";
+    case State::over: break;
+  }
+  return why_over_;
+}
+
+// How the last call about the communicator goes on, or went.
+void Link::note_result(Result result) noexcept {
+  if (result == Result::in_progress) return;
+  if (has_failed(result)) return fail(concat("NCCL: ", place_.library.describe(result)));
+  state_ = State::ready;
+}
+
+Link::State Link::note_told(Result result, cuda::Stream stream, std::chrono::nanoseconds timeout) noexcept {
+  state_ = State::launching;
+  note_result(result);
+  if (state_ == State::over) return state_;
+  last_stream_ = stream;
+  longest_timeout_ = has_more_ ? std::max(longest_timeout_, timeout) : timeout;
+  has_more_ = true;
+  if (watch_ == nullptr && !begin_watch()) return state_;
+  if (state_ == State::ready) look_at_mark();
+  return state_;
+}
+
+// False: no memory, and it is over.
+bool Link::begin_watch() noexcept {
+  auto* const agent = static_cast<Agent*>(this);
+  watch_ = messenger_->begin_composite({.context = place_.context,
+                                        .agent = agent,
+                                        .on_interrupt = on_interrupt,
+                                        .timeout = std::chrono::nanoseconds::max()});
+  if (watch_ == nullptr) fail("out of memory for the watch over NCCL");
+  return watch_ != nullptr;
+}
+
+void Link::end_watch(base::Status status) noexcept {
+  Request* const watch = std::exchange(watch_, nullptr);
+  if (watch == nullptr) return;
+  messenger_->end_composite(*watch, status);
+  messenger_->release(*watch);
+}
+
+void Link::on_interrupt(Request& request) noexcept {
+  Link& link = static_cast<Link&>(*static_cast<Agent*>(request.agent));
+  link.place_.engine.wake(link);
+}
+
+// What interrupts it is a death, an abort, or that another second has passed.
+void Link::advance() noexcept {
+  if (watch_ == nullptr || state_ == State::over) return;
+  if (const auto* record = messenger_->abort_record(place_.context); record != nullptr) {
+    why_over_ = "the group's collectives were aborted";
+    return end_badly();
+  }
+  const auto& casualty = messenger_->casualty_of(place_.context);
+  // `closed`: it is we who leave, and what the device still does ends well.
+  if (casualty && messenger_->peer(casualty->peer).reason.code() != Code::closed) {
+    why_over_ = "a member died";
+    abort_context(casualty->culprit, EndReason{EndReason::Kind::died}.encoded(), AbortManner::bereaved);
+    return end_badly();
+  }
+  const cuda::DeviceScope scope(*place_.port.api(), place_.device);
+  note_result(place_.library.state(communicator_));
+  if (state_ == State::ready) look_at_mark();
+}
+
+// Nobody watches where nothing is on its way. REQUIRES: ready.
+void Link::look_at_mark() noexcept {
+  cuda::Api& api = *place_.port.api();
+  const cuda::DeviceScope scope(api, place_.device);
+  if (mark_.is_awaited) {
+    const cuda::Code reached = api.query(mark_.event);
+    if (reached == cuda::Code::not_ready) {
+      if (Clock::now() >= mark_.deadline) {
+        const EndReason reason{EndReason::Kind::timed_out,
+                               "NCCL's work on the device, for which all ranks had come"};
+        why_over_ = "the device did not end its work in time";
+        abort_context(messenger_->options().self, reason.encoded(), AbortManner::gentle);
+        end_badly();
+      }
+      return;
+    }
+    mark_.is_awaited = false;
+    place_.port.desk(place_.device)->events.give_back(mark_.event);
+    if (reached != cuda::Code::ok) return fail(api.describe(reached));
+  }
+  if (!has_more_) return end_watch({});
+  const cuda::Code set = set_mark();
+  if (set != cuda::Code::ok) fail(api.describe(set));
+}
+
+// After all that was told so far. REQUIRES: the device is entered.
+cuda::Code Link::set_mark() noexcept {
+  transport::cuda_ipc::Port::Desk* const desk = place_.port.desk(place_.device);
+  if (desk == nullptr) return cuda::Code::out_of_memory;
+  if (const cuda::Code taken = desk->events.take(mark_.event); taken != cuda::Code::ok) return taken;
+  const cuda::Code recorded = place_.port.api()->record(mark_.event, last_stream_);
+  if (recorded != cuda::Code::ok) {
+    desk->events.give_back(mark_.event);
+    return recorded;
+  }
+  const auto now = Clock::now();
+  const bool has_end = longest_timeout_ < Clock::time_point::max() - now;
+  mark_.deadline = has_end ? now + longest_timeout_ : Clock::time_point::max();
+  mark_.is_awaited = true;
+  has_more_ = false;
+  return cuda::Code::ok;
+}
+
+void Link::give_up() noexcept {
+  if (state_ == State::over) return;
+  why_over_ = describe();
+  abort_context(messenger_->options().self,
+                EndReason{EndReason::Kind::timed_out, "it waited for " + why_over_}.encoded(),
+                AbortManner::gentle);
+  end_badly();
+}
+
+void Link::fail(std::string_view why) noexcept {
+  why_over_ = why;
+  abort_context(messenger_->options().self, EndReason{EndReason::Kind::aborted, why_over_}.encoded(),
+                AbortManner::gentle);
+  end_badly();
+}
+
+void Link::abort_context(std::uint32_t by, const std::string& reason, AbortManner manner) noexcept {
+  if (!messenger_->abort_context(place_.context, by, reason, manner))
+    PARLEY_LOG(error, "collective", "out of memory for telling the others that NCCL has failed");
+}
+
+void Link::end_badly() noexcept {
+  state_ = State::over;
+  undertaker_->abort(std::exchange(communicator_, nullptr));
+  end_watch(Code::aborted);
+}
+
+}  // namespace parley::nccl

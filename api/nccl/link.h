@@ -1,0 +1,114 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/nccl/library.h"
+#include "api/nccl/undertaker.h"
+#include "transport/cuda_ipc/port.h"
+#include "transport/engine/engine.h"
+
+namespace parley::nccl {
+
+// The communicator of one group on one rank, from joining to its end, and the watch over what is on its way:
+// as long as the device works at something, deaths of members, aborts of the group, NCCL's own errors and
+// deadlines end it, and the device with it.
+//
+// Course: joining --all have joined--> ready <--> launching (NCCL tells the device in the background)
+//         any of them --an error, a death, an abort of the context, a deadline--> over
+// What ends the communicator ends all collectives of the group, by an abort of their context, and the other
+// way round. In `over` the communicator is the undertaker's.
+//
+// Thread-safety: none; the engine's lock. But for the destructor, which takes it.
+class Link final : public transport::Agent {
+ public:
+  enum class State : std::uint8_t { joining, ready, launching, over };
+  struct Place {
+    Library& library;
+    transport::cuda_ipc::Port& port;  // open
+    int device;
+    transport::Engine& engine;
+    std::uint32_t context;  // of the group's collectives
+  };
+
+  // Begins to join. Throws std::system_error (no thread for its end). If NCCL refuses at once it is over.
+  Link(const Place& place, const UniqueId& id, const Membership& who);
+  // Ends it in good order, unless it is over, was not ready yet, or its device is late.
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  // Looks how it goes on. An error aborts the context.
+  State look() noexcept;
+  // For people, in joining, launching and over: "NCCL, which is joining its ranks", or why it is over.
+  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] int device() const noexcept { return place_.device; }
+  [[nodiscard]] Library& library() const noexcept { return place_.library; }
+
+  // What is told has an order, the same on all ranks: that of the numbers taken here.
+  std::uint64_t take_number() noexcept { return next_number_++; }
+  [[nodiscard]] bool is_turn_of(std::uint64_t number) const noexcept { return number == told_; }
+
+  // Has `tell(communicator)` enqueue something in `stream`, with the device entered, and watches over it for
+  // `timeout`. It comes to ready or launching; or to over, and then the context is aborted.
+  // REQUIRES: ready.
+  template <typename Tell>
+  State tell(cuda::Stream stream, std::chrono::nanoseconds timeout, const Tell& tell_it) noexcept {
+    const cuda::DeviceScope scope(*place_.port.api(), place_.device);
+    return note_told(tell_it(communicator_), stream, timeout);
+  }
+  // Has `ask(communicator)` ask for something that nobody waits for, with the device entered.
+  // REQUIRES: ready.
+  template <typename Ask>
+  void call(const Ask& ask) noexcept {
+    const cuda::DeviceScope scope(*place_.port.api(), place_.device);
+    ask(communicator_);
+  }
+  // A deadline has passed while NCCL was joining or launching.
+  void give_up() noexcept;
+  // The number's turn is over: what it was for is told.
+  void end_turn() noexcept { ++told_; }
+
+  // Agent: the watch.
+  void advance() noexcept override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // Of the work on the device: what is before the mark, or comes after it.
+  struct Mark {
+    cuda::Event event = nullptr;
+    bool is_awaited = false;  // recorded, and not seen to be reached
+    Clock::time_point deadline;
+  };
+
+  State note_told(Result result, cuda::Stream stream, std::chrono::nanoseconds timeout) noexcept;
+  void note_result(Result result) noexcept;
+  cuda::Code set_mark() noexcept;
+  bool begin_watch() noexcept;
+  void end_watch(base::Status status) noexcept;
+  static void on_interrupt(transport::Request& request) noexcept;
+  void look_at_mark() noexcept;
+  void fail(std::string_view why) noexcept;
+  void abort_context(std::uint32_t by, const std::string& reason, transport::AbortManner manner) noexcept;
+  void end_badly() noexcept;
+
+  const Place place_;
+  transport::Messenger* messenger_ = nullptr;
+  std::unique_ptr<Undertaker> undertaker_;
+  Communicator communicator_ = nullptr;
+  State state_ = State::joining;
+  std::string why_over_;
+  std::uint64_t next_number_ = 0;
+  std::uint64_t told_ = 0;  // numbers whose turn is over
+
+  transport::Request* watch_ = nullptr;  // while the device works for us, as far as we know
+  Mark mark_;
+  bool has_more_ = false;  // something was told after the mark was set:
+  cuda::Stream last_stream_ = cuda::default_stream;
+  std::chrono::nanoseconds longest_timeout_{};
+};
+
+}  // namespace parley::nccl

@@ -1,0 +1,95 @@
+// kill -9 of one rank while NCCL works on the devices: every survivor names it, its device is free again, and
+// the others go on with groups of the host.
+
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "tests/multiprocess/nccl/nccl_rank.h"
+#include "tests/multiprocess/support/random.h"
+#include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_page.h"
+
+namespace parley::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using nccl::testing::Fabric;
+
+constexpr int ranks = 4;
+constexpr int killed_exit_code = 128 + SIGKILL;
+constexpr auto promised_time = 5s;
+
+struct Outcome {
+  std::atomic<std::int64_t> kill_ns{0};
+  std::array<std::atomic<std::int64_t>, ranks> told_ns{};  // 0: nothing, or the wrong thing
+};
+
+std::int64_t now_ns() {
+  return Clock::now().time_since_epoch().count();
+}
+
+void run_rank(int rank, int victim, std::chrono::microseconds after, Fabric& fabric, Outcome& outcome) {
+  std::signal(SIGTERM, SIG_IGN);  // spawn() asks the others to end as soon as one has died
+  NcclRank own(rank, fabric);
+  {
+    ProcessGroup world = init();
+    std::vector<int> living;
+    for (int other = 0; other < ranks; ++other)
+      if (other != victim) living.push_back(other);
+    ProcessGroup survivors = world.new_group(living);
+    const DeviceNumbers numbers(own, 20'000);
+    world.all_reduce(numbers.tensor());
+    barrier_before_death(world, victim);
+    if (rank == victim)
+      std::thread([after, &outcome] {
+        std::this_thread::sleep_for(after);
+        outcome.kill_ns = now_ns();
+        kill(getpid(), SIGKILL);
+      }).detach();
+    // Calls return when all ranks have come; the device may be at it still.
+    const auto died = expect_throws<PeerDiedError>([&] {
+      for (;;) world.all_reduce(numbers.tensor());
+    });
+    expect_equal(died.details().culprit, victim, std::string("culprit of: ") + died.what());
+    (void)numbers.get();  // waits for the device
+    outcome.told_ns[static_cast<std::size_t>(rank)] = now_ns();
+    std::vector<std::int64_t> sum(3, rank);
+    survivors.all_reduce(sum);
+    expect_equal(sum[2], std::int64_t{0 + 1 + 2 + 3 - victim}, "sum of the survivors");
+    survivors.barrier();
+  }
+  own.expect_nothing_left();
+}
+
+TEST(NcclDeath, EverySurvivorNamesTheVictimAndGoesOn) {
+  const std::uint64_t kills = long_tests() ? 200 : 8;
+  for (std::uint64_t seed = 1; seed <= kills && !HasFailure(); ++seed) {
+    Random random(seed);
+    const int victim = static_cast<int>(random.below(ranks));
+    const auto after = std::chrono::microseconds(random.below(30'000));
+    const SharedPage<Fabric> fabric;
+    const SharedPage<Outcome> outcome;
+    const int code =
+        run_ranks(ranks, [&](int rank, int) { run_rank(rank, victim, after, *fabric, *outcome); });
+    EXPECT_EQ(code, killed_exit_code) << "seed " << seed;
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (rank == victim) continue;
+      const std::int64_t told = outcome->told_ns[static_cast<std::size_t>(rank)];
+      ASSERT_NE(told, 0) << "rank " << rank << ", victim " << victim << ", seed " << seed;
+      EXPECT_LT(std::chrono::nanoseconds(told - outcome->kill_ns), promised_time * slowness())
+          << "rank " << rank << ", seed " << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace parley::testing

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <parley/process_group.h>
+#include <parley/tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/multiprocess/device/device_rank.h"
+#include "tests/simulated_nccl/simulated_nccl.h"
+
+namespace parley::testing {
+
+// One rank with a simulated device of its own and the simulated NCCL. Made in the rank's process before its
+// world; in the end nothing may be left of it, and NCCL not have been called against its rules.
+class NcclRank {
+ public:
+  // `fabric` was made before the ranks were forked.
+  NcclRank(int rank, nccl::testing::Fabric& fabric);
+  ~NcclRank();
+  NcclRank(const NcclRank&) = delete;
+  NcclRank& operator=(const NcclRank&) = delete;
+
+  [[nodiscard]] DeviceRank& device() noexcept { return device_; }
+  [[nodiscard]] nccl::testing::SimulatedNccl& nccl() noexcept { return nccl_; }
+
+  // After the world has gone. Throws Unexpected.
+  void expect_nothing_left() const;
+
+ private:
+  DeviceRank device_;
+  nccl::testing::SimulatedNccl nccl_;
+};
+
+// Numbers on device 0.
+class DeviceNumbers {
+ public:
+  DeviceNumbers(NcclRank& rank, std::size_t count) : buffer_(rank.device(), count * sizeof(std::int64_t)) {}
+  [[nodiscard]] Tensor tensor() const;
+  void put(const std::vector<std::int64_t>& values) const;
+  [[nodiscard]] std::vector<std::int64_t> get() const;
+
+ private:
+  DeviceBuffer buffer_;
+};
+
+}  // namespace parley::testing

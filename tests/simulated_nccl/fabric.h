@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/cuda/api.h"
+
+namespace parley::nccl::testing {
+
+inline constexpr int most_ranks = 8;
+inline constexpr std::size_t chunk_bytes = 16 << 10;
+inline constexpr std::size_t mail_bytes = 4 << 10;
+
+// What the ranks of one communicator share. Lock-free, so that it works in memory that forked processes
+// share.
+//
+// Collectives: all ranks come to the same steps, one after another; `steps` counts them. Between two steps
+// each rank writes its own chunk, or reads those of others, never both.
+// Sends and receives: the sender of a pair writes its mailbox while `written` == `read`, the receiver reads
+// it while it is not.
+struct Meeting {
+  struct Member {
+    std::atomic<bool> is_there;
+    std::atomic<bool> has_finished;
+    cuda::DeviceId device;             // before is_there
+    std::atomic<std::uint64_t> steps;  // this rank has come to
+    std::uint64_t signature;           // of the collective it is in
+    std::array<std::byte, chunk_bytes> chunk;
+  };
+  struct Mailbox {
+    std::atomic<std::uint64_t> written, read;
+    std::size_t bytes;
+    std::array<std::byte, mail_bytes> content;
+  };
+  std::array<Member, most_ranks> members;
+  std::array<std::array<Mailbox, most_ranks>, most_ranks> mail;  // [from][to]
+};
+
+// What the SimulatedNccls of a test share: in one process a plain object, between processes a SharedPage.
+struct Fabric {
+  static constexpr std::uint32_t most_meetings = 64;  // in the fabric's life
+  std::atomic<std::uint32_t> meetings;
+  std::atomic<std::uint64_t> mismatches;  // ranks that found the others in another collective than theirs
+  std::atomic<bool> holds_joins;          // nobody's join ends while this is set
+  std::array<Meeting, most_meetings> meeting;
+};
+
+}  // namespace parley::nccl::testing

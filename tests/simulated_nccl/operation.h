@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/nccl/library.h"
+#include "tests/simulated_device/simulated_device.h"
+#include "tests/simulated_nccl/fabric.h"
+
+namespace parley::nccl::testing {
+
+enum class Kind : std::uint8_t { all_reduce, reduce, broadcast, all_gather, reduce_scatter, send, receive };
+
+// What was told to a stream by one call.
+struct Operation {
+  Kind kind = Kind::all_reduce;
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::size_t count = 0;
+  Type type = Type::u8;
+  Fold fold = Fold::sum;
+  std::vector<std::byte> factor = {};  // of a scaled sum: each rank's own
+  int peer = 0;                        // root, or whom it is sent to or comes from
+  cuda::Stream stream = nullptr;
+
+  [[nodiscard]] bool is_message() const noexcept { return kind == Kind::send || kind == Kind::receive; }
+};
+
+// One rank's communicator, while it is alive or a kernel of it is under way.
+struct Member {
+  Fabric& fabric;
+  Meeting& meeting;
+  const int rank;
+  const int ranks;
+  const int device;
+  std::uint64_t steps = 0;  // of the kernels, which a device does one after another
+  std::atomic<bool> is_aborted{false};
+  std::atomic<int> kernels{0};  // enqueued, not ended
+};
+
+// Does what one group told: the collectives in their order, the sends and receives together. Waits for the
+// other ranks; ends early, undone, when the member is aborted.
+void perform(Member& member, const std::vector<Operation>& operations,
+             const cuda::testing::KernelMemory& memory);
+
+}  // namespace parley::nccl::testing
