@@ -34,6 +34,9 @@ std::string text_of(const GroupState& group) {
 }
 
 namespace {
+// CU_STREAM_PER_THREAD
+void* const per_thread_stream = reinterpret_cast<void*>(std::uintptr_t{2});
+
 bool is_captured(int device) {
   cuda::Api& api = *cuda::runtime();
   const cuda::DeviceScope scope(api, device);
@@ -49,6 +52,10 @@ void check_further(const Tensor& tensor, const char* operation, bool writable) {
   if (!tensor.device().is_cpu() && cuda::runtime() == nullptr)
     throw UsageError(concat(operation, ": the tensor is on ", to_string(tensor.device()),
                             ", but there is no CUDA here: ", cuda::reason_against()));
+  if (!tensor.device().is_cpu() && current_stream() == per_thread_stream)
+    throw UsageError(concat(operation,
+                            ": the current stream is cudaStreamPerThread, which names another stream on each "
+                            "thread, and Parley has several: set one that was created"));
   if (!tensor.device().is_cpu() && is_captured(tensor.device().index))
     throw UsageError(concat(operation,
                             ": the current stream is captured into a CUDA graph, and a replay would find no "

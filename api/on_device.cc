@@ -59,10 +59,10 @@ void order_device(transport::Request& request) noexcept {
       transport::cuda_ipc::status_of(static_cast<Transfer*>(request.device)->order(stream_of_caller()));
 }
 
-void synchronize_device(int device) {
+void synchronize_device(int device, void* stream) {
   cuda::Api& api = *cuda::runtime();
   const cuda::DeviceScope scope(api, device);
-  const cuda::Code code = api.synchronize(stream_of_caller());
+  const cuda::Code code = api.synchronize(static_cast<cuda::Stream>(stream));
   if (code != cuda::Code::ok) throw SystemError("synchronize: the device failed: " + api.describe(code));
 }
 

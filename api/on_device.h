@@ -39,7 +39,7 @@ inline void order_stream(transport::Request& request) noexcept {
     order_device(request);
 }
 
-// Blocks until the device has done all that the caller's current stream was told. Throws SystemError.
-void synchronize_device(int device);
+// Blocks until the device has done all that the stream was told. Throws SystemError.
+void synchronize_device(int device, void* stream);
 
 }  // namespace parley::detail

@@ -51,6 +51,7 @@ RecvStatus Work::wait(std::chrono::nanoseconds timeout) {
       if (operation_->request != nullptr) throw;  // it goes on
       error_ = std::current_exception();
     }
+    WorkAccess::note_stream(*this);
     operation_.reset();
   }
   if (error_) std::rethrow_exception(error_);
@@ -59,7 +60,7 @@ RecvStatus Work::wait(std::chrono::nanoseconds timeout) {
 
 RecvStatus Work::synchronize() {
   const RecvStatus status = wait();
-  if (device_ >= 0) detail::synchronize_device(device_);
+  if (device_ >= 0) detail::synchronize_device(device_, detail::stream_of_number(stream_));
   return status;
 }
 
@@ -112,6 +113,7 @@ void detail::WorkAccess::settle(Work& work, const Outcome& outcome) {
   } catch (...) {
     work.error_ = std::current_exception();
   }
+  note_stream(work);
   work.operation_.reset();
 }
 
@@ -147,6 +149,7 @@ std::size_t take_good_ones(std::span<Work> works, const base::Deadline& deadline
     detail::order_stream(request);
     if (!request.status.ok()) break;
     WorkAccess::set_status(work, detail::status_of(request, operation->group));
+    WorkAccess::note_stream(work);
     detail::release(*operation, *visit);
     // What an operation owns may end with it, for which the lock must be free.
     const bool owns_nothing =

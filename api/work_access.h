@@ -1,5 +1,6 @@
 #pragma once
 
+#include <parley/stream.h>
 #include <parley/work.h>
 
 #include <exception>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "api/operation.h"
+#include "api/stream_numbers.h"
 
 namespace parley::detail {
 
@@ -22,7 +24,15 @@ struct WorkAccess {
   static void settle(Work& work, const Outcome& outcome);
   static void set_status(Work& work, const RecvStatus& status) noexcept { work.status_ = status; }
   // Its memory is on that device.
-  static void set_device(Work& work, int device) noexcept { work.device_ = device; }
+  static void set_device(Work& work, int device) noexcept {
+    work.device_ = device;
+    note_stream(work);
+  }
+  // The caller's current stream goes on after it.
+  static void note_stream(Work& work) noexcept {
+    if (work.device_ >= 0) [[unlikely]]
+      work.stream_ = number_of_stream(current_stream());
+  }
   static void set_error(Work& work, std::exception_ptr error) noexcept { work.error_ = std::move(error); }
   // Of an operation whose status was set, and which release() has let go.
   static void drop_taken(Work& work) noexcept { delete work.operation_.release(); }

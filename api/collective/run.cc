@@ -139,9 +139,16 @@ void Run::go_on() noexcept {
     has_time = work_pieces();
   }
   if (has_errand_ && !run_errand()) return;
-  if (agenda_.is_done() && close_pieces()) return leave({});
+  if (agenda_.is_done() && close_pieces()) return close();
   const bool has_more = agenda_.has_transfer() || agenda_.has_local() || agenda_.is_done();
   if (has_more) lane_.engine.wake(*this);
+}
+
+// All is done, or told to the device; what was told last may have failed.
+void Run::close() noexcept {
+  if (device_ && device_->status().failed()) [[unlikely]]
+    return fail_with({device_->status()});
+  leave({});
 }
 
 // False: it is not told yet, or has failed.

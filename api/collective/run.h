@@ -124,6 +124,7 @@ class Run final : public transport::Agent {
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
   bool run_errand() noexcept;
+  void close() noexcept;
   bool work_pieces() noexcept;
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
   void take_scratch(std::size_t bytes);

@@ -69,12 +69,20 @@ void Link::note_result(Result result) noexcept {
   state_ = State::ready;
 }
 
+Link::Clock::time_point Link::deadline_after(std::chrono::nanoseconds timeout) noexcept {
+  const auto now = Clock::now();
+  return timeout < Clock::time_point::max() - now ? now + timeout : Clock::time_point::max();
+}
+
 Link::State Link::note_told(Result result, cuda::Stream stream, std::chrono::nanoseconds timeout) noexcept {
   state_ = State::launching;
   note_result(result);
   if (state_ == State::over) return state_;
   last_stream_ = stream;
-  longest_timeout_ = has_more_ ? std::max(longest_timeout_, timeout) : timeout;
+  const auto deadline = deadline_after(timeout);
+  // What comes before it has to end before it.
+  if (mark_.is_awaited) mark_.deadline = std::min(mark_.deadline, deadline);
+  latest_deadline_ = has_more_ ? std::max(latest_deadline_, deadline) : deadline;
   has_more_ = true;
   if (watch_ == nullptr && !begin_watch()) return state_;
   if (state_ == State::ready) look_at_mark();
@@ -158,9 +166,7 @@ cuda::Code Link::set_mark() noexcept {
     desk->events.give_back(mark_.event);
     return recorded;
   }
-  const auto now = Clock::now();
-  const bool has_end = longest_timeout_ < Clock::time_point::max() - now;
-  mark_.deadline = has_end ? now + longest_timeout_ : Clock::time_point::max();
+  mark_.deadline = latest_deadline_;
   mark_.is_awaited = true;
   has_more_ = false;
   return cuda::Code::ok;

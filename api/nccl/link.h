@@ -84,6 +84,7 @@ class Link final : public transport::Agent {
     Clock::time_point deadline;
   };
 
+  static Clock::time_point deadline_after(std::chrono::nanoseconds timeout) noexcept;
   State note_told(Result result, cuda::Stream stream, std::chrono::nanoseconds timeout) noexcept;
   void note_result(Result result) noexcept;
   cuda::Code set_mark() noexcept;
@@ -108,7 +109,7 @@ class Link final : public transport::Agent {
   Mark mark_;
   bool has_more_ = false;  // something was told after the mark was set:
   cuda::Stream last_stream_ = cuda::default_stream;
-  std::chrono::nanoseconds longest_timeout_{};
+  Clock::time_point latest_deadline_;
 };
 
 }  // namespace parley::nccl

@@ -1,5 +1,7 @@
 #include "api/wireup/world.h"
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -11,6 +13,8 @@
 
 namespace parley::wireup {
 namespace {
+
+constexpr auto device_look_period = std::chrono::milliseconds(1);
 
 // So that a process of another host may have the rank next.
 void give_up_claim(const World& world) noexcept {
@@ -79,6 +83,7 @@ void World::leave(std::chrono::nanoseconds linger) {
     return dead || !any_was_needed ? dead : messenger.known_death();
   });
   const auto deadline = base::Deadline::after(linger);
+  wait_for_devices(deadline);
   if (lookout != nullptr) lookout->stop();
   leave_last_word(*this, culprit ? std::optional<int>(static_cast<int>(*culprit)) : std::nullopt);
   // Whoever serves the store stays until the others have left: they may still need it.
@@ -91,6 +96,21 @@ void World::leave(std::chrono::nanoseconds linger) {
   // goodbye to nobody but the store.
   if (store_server != nullptr && !hears_goodbyes) store_server->wait_for_no_clients(deadline.remaining());
   store_server.reset();
+}
+
+// What our device still has to write or to read, others wait for on theirs, and it ends with this process.
+void World::wait_for_devices(base::Deadline deadline) {
+  const auto are_idle = [this](const transport::Messenger&) {
+    return std::all_of(device_movers.begin(), device_movers.end(),
+                       [](const auto& mover) { return mover->is_idle(); });
+  };
+  while (!engine->inspect(are_idle)) {
+    if (deadline.expired()) {
+      PARLEY_LOG(warn, "cuda", "leaving before devices have done what messages of this rank have told them");
+      return;
+    }
+    engine->wait_until([](const transport::Messenger&) { return false; }, device_look_period);
+  }
 }
 
 std::string World::name_of(int number) const {

@@ -94,6 +94,9 @@ struct World {
   // longer than the world too. Null: there is none. Throws std::bad_alloc.
   [[nodiscard]] std::shared_ptr<void> allocate_shared(std::size_t bytes) const;
 
+  // Until devices have done what messages have told them, or the deadline has passed.
+  void wait_for_devices(base::Deadline deadline);
+
   int rank = 0;
   int size = 1;
   int local_rank = 0;                          // among the ranks of this host

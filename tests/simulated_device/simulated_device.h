@@ -171,7 +171,7 @@ class SimulatedDevice final : public Api {
   std::atomic<Stream> captured_{nullptr};
   mutable std::mutex mutex_;  // guards all below
   std::map<std::string, Kernel, std::less<>> kernels_;
-  std::uintptr_t next_name_ = 1;  // of a stream or an event; never used again
+  std::uintptr_t next_name_ = 16;  // of a stream or an event; never used again; the first ones are CUDA's
   std::map<Event, OwnedEvent> events_;
   std::map<Stream, OwnedStream> streams_;
   std::vector<OwnedStream> leaving_;  // destroyed, with work left

@@ -1,6 +1,8 @@
 #include "transport/cuda/pinned_pool.h"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 namespace parley::cuda {
 namespace {
@@ -12,35 +14,54 @@ constexpr std::size_t looks_per_take = 16;
 }  // namespace
 
 PinnedPool::~PinnedPool() {
-  for (Kind* kind : {&small_, &large_}) {
-    for (PinnedBlock* block : kind->in_flight) {
+  for (Kind* kind : {&small_, &large_})
+    while (PinnedBlock* block = pop_in_flight(*kind)) {
       (void)api_.synchronize_event(block->after);
       events_.give_back(block->after);
     }
-  }
   for (std::byte* memory : allocations_) (void)api_.free_pinned(memory);
 }
 
-PinnedBlock* PinnedPool::take(std::size_t bytes) {
-  const bool is_small = bytes <= small_bytes;
-  Kind& kind = is_small ? small_ : large_;
-  if (kind.free.empty()) look_at_flights(kind);
-  if (kind.free.empty() && !grow(kind, is_small ? small_bytes : large_bytes)) return nullptr;
-  PinnedBlock* block = kind.free.back();
-  kind.free.pop_back();
+void PinnedPool::push_free(Kind& kind, PinnedBlock& block) noexcept {
+  block.next = std::exchange(kind.free, &block);
+}
+
+void PinnedPool::push_in_flight(Kind& kind, PinnedBlock& block) noexcept {
+  block.next = nullptr;
+  (kind.oldest == nullptr ? kind.oldest : kind.latest->next) = &block;
+  kind.latest = &block;
+  ++kind.in_flight;
+}
+
+// Null: there is none.
+PinnedBlock* PinnedPool::pop_in_flight(Kind& kind) noexcept {
+  PinnedBlock* const block = kind.oldest;
+  if (block == nullptr) return nullptr;
+  kind.oldest = block->next;
+  --kind.in_flight;
   return block;
 }
 
-void PinnedPool::give_back(PinnedBlock* block) {
-  kind_of(*block).free.push_back(block);
+PinnedBlock* PinnedPool::take(std::size_t bytes) noexcept {
+  const bool is_small = bytes <= small_bytes;
+  Kind& kind = is_small ? small_ : large_;
+  if (kind.free == nullptr) look_at_flights(kind);
+  if (kind.free == nullptr && !grow(kind, is_small ? small_bytes : large_bytes)) return nullptr;
+  PinnedBlock* const block = kind.free;
+  kind.free = block->next;
+  return block;
 }
 
-Code PinnedPool::give_back_after(PinnedBlock* block, Stream stream) {
+void PinnedPool::give_back(PinnedBlock* block) noexcept {
+  push_free(kind_of(*block), *block);
+}
+
+Code PinnedPool::give_back_after(PinnedBlock* block, Stream stream) noexcept {
   Code code = events_.take(block->after);
   if (code == Code::ok) {
     code = api_.record(block->after, stream);
     if (code == Code::ok) {
-      kind_of(*block).in_flight.push_back(block);
+      push_in_flight(kind_of(*block), *block);
       return Code::ok;
     }
     events_.give_back(block->after);
@@ -50,31 +71,41 @@ Code PinnedPool::give_back_after(PinnedBlock* block, Stream stream) {
   return code;
 }
 
-bool PinnedPool::grow(Kind& kind, std::size_t block_bytes) {
+bool PinnedPool::grow(Kind& kind, std::size_t block_bytes) noexcept {
   if (reserved_bytes() + large_bytes > bound_) return false;
   std::byte* memory = nullptr;
   if (api_.allocate_pinned(large_bytes, memory) != Code::ok) return false;
-  allocations_.push_back(memory);
-  // Backwards, so that the first block is handed out first.
-  for (std::size_t offset = large_bytes; offset > 0; offset -= block_bytes) {
-    PinnedBlock& block = blocks_.emplace_back();
-    block.data = memory + offset - block_bytes;
-    block.bytes = block_bytes;
-    kind.free.push_back(&block);
+  const std::size_t before = blocks_.size();
+  try {
+    while (blocks_.size() - before < large_bytes / block_bytes) blocks_.emplace_back();
+    allocations_.push_back(memory);
+  } catch (const std::bad_alloc&) {
+    while (blocks_.size() > before) blocks_.pop_back();
+    (void)api_.free_pinned(memory);
+    return false;
   }
+  // Backwards, so that the first block is handed out first.
+  std::size_t offset = large_bytes;
+  for (std::size_t i = before; i < blocks_.size(); ++i) {
+    PinnedBlock& block = blocks_[i];
+    offset -= block_bytes;
+    block.data = memory + offset;
+    block.bytes = block_bytes;
+    push_free(kind, block);
+  }
+  kind.count += blocks_.size() - before;
   return true;
 }
 
-void PinnedPool::look_at_flights(Kind& kind) {
-  for (std::size_t looks = std::min(looks_per_take, kind.in_flight.size()); looks > 0; --looks) {
-    PinnedBlock* block = kind.in_flight.front();
-    kind.in_flight.pop_front();
-    if (const Code code = api_.query(block->after); code == Code::not_ready) {
-      kind.in_flight.push_back(block);
+void PinnedPool::look_at_flights(Kind& kind) noexcept {
+  for (std::size_t looks = std::min(looks_per_take, kind.in_flight); looks > 0; --looks) {
+    PinnedBlock& block = *pop_in_flight(kind);
+    if (api_.query(block.after) == Code::not_ready) {
+      push_in_flight(kind, block);
     } else {
       // After a failure of the device nothing is in flight there any more, and every later call on it fails.
-      events_.give_back(block->after);
-      kind.free.push_back(block);
+      events_.give_back(block.after);
+      push_free(kind, block);
     }
   }
 }

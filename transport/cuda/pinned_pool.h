@@ -16,7 +16,8 @@ struct PinnedBlock {
 
  private:
   friend class PinnedPool;
-  Event after = nullptr;  // while it is given back and in flight: the end of the last copy
+  Event after = nullptr;        // while it is given back and in flight: the end of the last copy
+  PinnedBlock* next = nullptr;  // while it is given back: in its list
 };
 
 // Pinned host memory for staging, for the streams of one device: allocated when first needed, up to a bound,
@@ -40,26 +41,36 @@ class PinnedPool {
   // The smallest block of at least `bytes` bytes, at most large_bytes. Null: all are in use or in flight and
   // the bound is reached, or the driver gives no more; try again later. Looks at 16 blocks in flight at most,
   // the oldest first, and at others the next time.
-  [[nodiscard]] PinnedBlock* take(std::size_t bytes);
+  [[nodiscard]] PinnedBlock* take(std::size_t bytes) noexcept;
+  // Whether there are blocks of that size at all, so that one may be given back.
+  [[nodiscard]] bool has_blocks_of(std::size_t bytes) const noexcept {
+    return (bytes <= small_bytes ? small_ : large_).count != 0;
+  }
 
   // Nothing is in flight to or from it.
-  void give_back(PinnedBlock* block);
+  void give_back(PinnedBlock* block) noexcept;
   // It is free after what `stream` has been told to do up to now. If that cannot be noted this waits for the
   // stream; a failure is the device's, and the block is not handed out again.
-  Code give_back_after(PinnedBlock* block, Stream stream);
+  Code give_back_after(PinnedBlock* block, Stream stream) noexcept;
 
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return allocations_.size() * large_bytes; }
 
  private:
   // Of one size.
   struct Kind {
-    std::vector<PinnedBlock*> free;
-    std::deque<PinnedBlock*> in_flight;  // in the order in which they were given back, or looked at
+    std::size_t count = 0;          // of all blocks
+    PinnedBlock* free = nullptr;    // given back last first
+    PinnedBlock* oldest = nullptr;  // in flight, in the order in which they were given back, or looked at
+    PinnedBlock* latest = nullptr;
+    std::size_t in_flight = 0;
   };
   Kind& kind_of(const PinnedBlock& block) noexcept { return block.bytes == small_bytes ? small_ : large_; }
   // One allocation of large_bytes, as one block or as many small ones. False: there is no more.
-  bool grow(Kind& kind, std::size_t block_bytes);
-  void look_at_flights(Kind& kind);
+  bool grow(Kind& kind, std::size_t block_bytes) noexcept;
+  static void push_free(Kind& kind, PinnedBlock& block) noexcept;
+  static void push_in_flight(Kind& kind, PinnedBlock& block) noexcept;
+  static PinnedBlock* pop_in_flight(Kind& kind) noexcept;
+  void look_at_flights(Kind& kind) noexcept;
 
   Api& api_;
   EventPool& events_;

@@ -8,6 +8,11 @@ namespace parley::transport::cuda_ipc {
 
 using cuda::Code;
 
+namespace {
+// Then another slot is made, as long as there are not too many.
+constexpr std::size_t looks_per_take = 4;
+}  // namespace
+
 EventSlots::~EventSlots() {
   for (const auto& slot : slots_) {
     cuda::Api& api = *port_.api();
@@ -20,15 +25,39 @@ EventSlots::~EventSlots() {
   }
 }
 
-Slot* EventSlots::take(int device) noexcept {
-  const auto found = std::find_if(free_.rbegin(), free_.rend(),
-                                  [device](const Slot* slot) { return slot->device == device; });
-  if (found != free_.rend()) {
-    Slot* const slot = *found;
-    free_.erase(std::next(found).base());
-    slot->state = Slot::State::held;
-    return slot;
+bool EventSlots::is_reached(const Slot& slot) const noexcept {
+  cuda::Api& api = *port_.api();
+  const cuda::DeviceScope scope(api, slot.device);
+  return api.query(slot.ready) != Code::not_ready && api.query(slot.finished) != Code::not_ready;
+}
+
+bool EventSlots::are_reached() const noexcept {
+  return std::all_of(slots_.begin(), slots_.end(), [this](const auto& slot) { return is_reached(*slot); });
+}
+
+// Of streams that users make, another one may have the name of one that is gone.
+bool EventSlots::may_be_used(const Slot& slot, int device, cuda::Stream stream) const noexcept {
+  if (slot.device != device) return false;
+  const bool is_same_stream = stream == cuda::default_stream && slot.stream == cuda::default_stream;
+  return !slot.was_taken || is_same_stream || is_reached(slot);
+}
+
+Slot* EventSlots::take(int device, cuda::Stream stream) noexcept {
+  const auto looks = slots_.size() == most ? free_.size() : std::min(free_.size(), looks_per_take);
+  const auto end = free_.begin() + static_cast<std::ptrdiff_t>(looks);
+  const auto found =
+      std::find_if(free_.begin(), end, [&](const Slot* slot) { return may_be_used(*slot, device, stream); });
+  if (found == end) {
+    std::rotate(free_.begin(), end, free_.end());  // others are looked at the next time
+    return make(device);
   }
+  Slot* const slot = *found;
+  free_.erase(found);
+  slot->state = Slot::State::held;
+  return slot;
+}
+
+Slot* EventSlots::make(int device) noexcept {
   if (slots_.size() == most) return nullptr;
   cuda::Api& api = *port_.api();
   Slot made;
@@ -56,6 +85,7 @@ void EventSlots::free(Slot& slot, cuda::Stream stream) noexcept {
     Port::Desk* const desk = port_.desk(slot.device);  // it is there, for the block is its own
     desk->blocks.give_back_after(std::exchange(slot.block, {}), stream);
   }
+  slot.was_taken = slot.state == Slot::State::taken || slot.state == Slot::State::pulled;
   slot.state = Slot::State::free;
   free_.push_back(&slot);
 }

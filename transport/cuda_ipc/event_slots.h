@@ -26,15 +26,18 @@ struct Slot {
   cuda::Event finished = nullptr;  // recorded by the peer: it has been copied
   bool is_announced = false;       // the peer knows its events
   OfferTicket ticket;
-  DeviceBlocks::Block block;  // what is shown instead of memory that cannot be
+  DeviceBlocks::Block block;                   // what is shown instead of memory that cannot be
+  bool was_taken = false;                      // before it was freed last, and then:
+  cuda::Stream stream = cuda::default_stream;  // in which `ready` was recorded
 };
 
 // The sender's slots of one link: made when they are first needed, and used again; they belong to the mover
 // and to the sends that are not released yet.
 //
-// Invariants: (1) `ready` is recorded again only when its slot was freed: the peer has begun its copy, so it
-// waits for the event as it was, or will never look at it. (2) Who waits for `finished` does that before its
-// slot is freed. A recording that comes later would be waited for as well, which is late, but not wrong.
+// Invariants: (1) an event that somebody may wait for is recorded again only when it was reached, or in the
+// same stream, which comes to it later: between processes it is promised nowhere that who waits does so for
+// the event as it was. (2) The stream of a message waits for its `finished` before the slot is freed; so in
+// the same stream the next `ready` comes after that, too.
 // Thread-safety: none; the engine's lock.
 class EventSlots {
  public:
@@ -45,9 +48,11 @@ class EventSlots {
   EventSlots(const EventSlots&) = delete;
   EventSlots& operator=(const EventSlots&) = delete;
 
-  // A free slot with events of this device, which is entered; it is held then. Null: all are in use, or there
-  // are no more events.
-  Slot* take(int device) noexcept;
+  // A free slot with events of this device, which is entered, for a message in this stream; it is held then.
+  // Null: all are in use, or there are no more events.
+  Slot* take(int device, cuda::Stream stream) noexcept;
+  // Whether streams have come to all that was recorded, here and at the peer.
+  [[nodiscard]] bool are_reached() const noexcept;
   // `stream` has been told all that uses the slot's block, in case it has one.
   void free(Slot& slot, cuda::Stream stream) noexcept;
 
@@ -60,8 +65,12 @@ class EventSlots {
  private:
   Port& port_;
   const cuda::Api::EventUse use_;
+  [[nodiscard]] bool is_reached(const Slot& slot) const noexcept;
+  [[nodiscard]] bool may_be_used(const Slot& slot, int device, cuda::Stream stream) const noexcept;
+  Slot* make(int device) noexcept;
+
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> free_;
+  std::vector<Slot*> free_;  // the one freed, or looked at, first is first: most likely it is reached
 };
 
 }  // namespace parley::transport::cuda_ipc

@@ -44,7 +44,7 @@ std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept t
   cuda::Api& api = *port_.api();
   const cuda::DeviceScope scope(api, transfer.device());
   transfer.let_go();  // it was exposed before, and did not leave
-  Slot* const slot = slots_->take(transfer.device());
+  Slot* const slot = slots_->take(transfer.device(), transfer.stream());
   if (slot == nullptr) return std::nullopt;
   transfer.hold(slots_, *slot);
   Key key;
@@ -59,6 +59,7 @@ std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept t
     return std::nullopt;
   }
   slot->state = Slot::State::offered;
+  slot->stream = transfer.stream();
   slot->ticket = *ticket;
   key.ticket_word = ticket->word;
   key.ticket_generation = ticket->generation;
@@ -140,7 +141,13 @@ Status IpcMover::pull_to_device(const RemoteKey& bytes_of_key, DeviceMemory& int
   if (!source) return base::Code::unreachable;
   if (ledger_ != nullptr && !ledger_->take_offer({key.ticket_word, key.ticket_generation}))
     return base::Code::cancelled;
-  return status_of(transfer.pull(source->data, bytes, source->device, source->ready, source->finished));
+  const Code code = transfer.pull(source->data, bytes, source->device, source->ready, source->finished);
+  if (ledger_ != nullptr) peer_->note_read(key);  // a copy may be on its way also where it failed
+  return status_of(code);
+}
+
+bool IpcMover::is_idle() const noexcept {
+  return peer_ == nullptr || (slots_->are_reached() && peer_->is_unread());
 }
 
 std::span<const std::byte> IpcMover::next_note() noexcept {

@@ -46,6 +46,10 @@ class IpcMover final : public DeviceMover {
   bool take_note(std::span<const std::byte> note) noexcept override;
   void end() noexcept override;
 
+  // Whether devices have done all that was told because of it, here and at the peer; true once the link has
+  // ended.
+  [[nodiscard]] bool is_idle() const noexcept;
+
  private:
   bool show(const Transfer& transfer, Slot& slot, Key& key);
   bool announce(Slot& slot);

@@ -32,7 +32,7 @@ bool PeerView::take(std::span<const std::byte> note) {
     return memories_.try_emplace(memory->number, seen).second;
   }
   if (const auto slot = read_note<SlotNote>(note)) {
-    if (slots_.size() == EventSlots::most) return false;
+    if (slot->number >= EventSlots::most) return false;
     Slot seen;
     seen.note = *slot;
     return slots_.try_emplace(slot->number, seen).second;
@@ -58,8 +58,30 @@ std::optional<PeerView::Source> PeerView::find(const Key& key, std::size_t bytes
   Slot& slot = found_slot->second;
   const bool fits = key.offset <= memory.note.bytes && bytes <= memory.note.bytes - key.offset;
   if (!fits || !open(memory) || !open(slot)) return std::nullopt;
-  memory.last_read = slot.finished;
   return Source{memory.base + key.offset, slot.device, slot.ready, slot.finished};
+}
+
+void PeerView::note_read(const Key& key) noexcept {
+  const auto found = memories_.find(key.memory);
+  if (found == memories_.end()) return;
+  Memory& memory = found->second;
+  constexpr std::size_t many = 8;  // slots that have long been used for something else may be among them
+  if (memory.readers.count() >= many && !is_read(memory)) memory.readers.reset();
+  memory.readers.set(key.slot);
+}
+
+bool PeerView::is_unread() const noexcept {
+  return std::none_of(memories_.begin(), memories_.end(),
+                      [this](const auto& entry) { return is_read(entry.second); }) &&
+         std::none_of(forgotten_.begin(), forgotten_.end(),
+                      [this](const Memory& memory) { return is_read(memory); });
+}
+
+// The peer says how large it is, and CUDA what was opened.
+bool PeerView::is_as_large(const Memory& memory) const noexcept {
+  cuda::PointerFacts facts;
+  const Code asked = port_.api()->facts_of(memory.base, facts);
+  return asked != Code::ok || facts.bytes == 0 || memory.note.bytes <= facts.bytes;
 }
 
 bool PeerView::open(Memory& memory) noexcept {
@@ -71,7 +93,11 @@ bool PeerView::open(Memory& memory) noexcept {
     Code code = acquire(*port_.api(), memory.note.handle, memory.base);
     if (code == Code::out_of_memory && close_unread())
       code = acquire(*port_.api(), memory.note.handle, memory.base);
-    if (code == Code::ok) return true;
+    if (code == Code::ok && is_as_large(memory)) return true;
+    if (code == Code::ok) {
+      release(*port_.api(), memory.base);
+      code = Code::invalid_value;
+    }
     memory.base = nullptr;
     PARLEY_LOG(info, "cuda",
                "device memory of a rank of this host cannot be opened: ", port_.api()->describe(code),
@@ -113,9 +139,13 @@ bool PeerView::close_unread() noexcept {
 }
 
 bool PeerView::is_read(const Memory& memory) const noexcept {
-  if (memory.last_read == nullptr) return false;
-  const cuda::DeviceScope scope(*port_.api(), memory.device);
-  return port_.api()->query(memory.last_read) == Code::not_ready;
+  if (memory.readers.none()) return false;
+  return std::any_of(slots_.begin(), slots_.end(), [&](const auto& entry) {
+    const auto& [number, slot] = entry;
+    if (slot.finished == nullptr || !memory.readers.test(number)) return false;
+    const cuda::DeviceScope scope(*port_.api(), slot.device);
+    return port_.api()->query(slot.finished) == Code::not_ready;
+  });
 }
 
 void PeerView::close(Memory& memory) noexcept {

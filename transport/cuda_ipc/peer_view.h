@@ -1,11 +1,13 @@
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "transport/cuda_ipc/event_slots.h"
 #include "transport/cuda_ipc/notes.h"
 
 namespace parley::transport::cuda_ipc {
@@ -35,6 +37,10 @@ class PeerView {
   // Where the bytes that a key names can be read here. Nothing: there is no such memory or slot, or it cannot
   // be opened.
   std::optional<Source> find(const Key& key, std::size_t bytes) noexcept;
+  // What find() gave was read, until its `finished` is reached.
+  void note_read(const Key& key) noexcept;
+  // Whether nothing of it is read any more.
+  [[nodiscard]] bool is_unread() const noexcept;
 
   // Nothing will be asked for any more: closes what is not read. False: some of it still is; to be called
   // again.
@@ -44,8 +50,9 @@ class PeerView {
   struct Memory {
     MemoryNote note;
     int device = -1;
-    std::byte* base = nullptr;        // while it is open
-    cuda::Event last_read = nullptr;  // `finished` of the slot with which it was read last
+    std::byte* base = nullptr;  // while it is open
+    // Numbers of the slots with which it was read: until their `finished` are reached, it perhaps is.
+    std::bitset<EventSlots::most> readers = {};
     bool cannot_be_opened = false;
   };
   struct Slot {
@@ -59,6 +66,7 @@ class PeerView {
   void sweep() noexcept;
   bool open(Memory& memory) noexcept;
   bool open(Slot& slot) noexcept;
+  [[nodiscard]] bool is_as_large(const Memory& memory) const noexcept;
   bool close_unread() noexcept;
   [[nodiscard]] bool is_read(const Memory& memory) const noexcept;
   void close(Memory& memory) noexcept;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 namespace parley::transport::cuda_ipc {
@@ -52,15 +51,6 @@ void Transfer::let_go() noexcept {
   slots_.reset();
 }
 
-// Null: there is none now, or no memory to note it.
-PinnedBlock* Transfer::take_block(std::size_t bytes) noexcept {
-  try {
-    return desk_.pinned.take(bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
 Code Transfer::pull(const std::byte* from, std::size_t bytes, int device, cuda::Event ready,
                     cuda::Event finished) noexcept {
   cuda::Api& api = *port_.api();
@@ -105,7 +95,7 @@ Status Transfer::write(std::size_t offset, std::span<const std::byte> from) noex
   const DeviceScope scope(api, desk_.device);
   while (!from.empty()) {
     const std::size_t bytes = std::min(from.size(), PinnedPool::large_bytes);
-    PinnedBlock* const block = take_block(bytes);
+    PinnedBlock* const block = desk_.pinned.take(bytes);
     // Without one the driver copies what is not pinned before it returns.
     if (block == nullptr) return status_of(api.copy(address_ + offset, from.data(), from.size(), stream_));
     std::memcpy(block->data, from.data(), bytes);
@@ -121,7 +111,7 @@ Status Transfer::write(std::size_t offset, std::span<const std::byte> from) noex
 std::byte* Transfer::landing_place(std::size_t bytes) noexcept {
   if (bytes > PinnedPool::large_bytes) return nullptr;
   const DeviceScope scope(*port_.api(), desk_.device);
-  landing_ = take_block(bytes);
+  landing_ = desk_.pinned.take(bytes);
   return landing_ != nullptr ? landing_->data : nullptr;
 }
 
@@ -169,10 +159,10 @@ Code Transfer::read_ahead() noexcept {
   while (begun_ < wanted_ && end_ - first_ < most_pieces) {
     const std::size_t most = begun_ == 0 ? first_piece_bytes : PinnedPool::large_bytes;
     const std::size_t bytes = std::min(wanted_ - begun_, most);
-    PinnedBlock* const block = take_block(bytes);
-    // Others will give theirs back. If nobody has any, there is no pinned memory at all.
+    PinnedBlock* const block = desk_.pinned.take(bytes);
+    // Others will give theirs back. If nobody has any, there is no pinned memory left at all.
     if (block == nullptr)
-      return first_ == end_ && desk_.pinned.reserved_bytes() == 0 ? Code::out_of_memory : Code::not_ready;
+      return first_ == end_ && !desk_.pinned.has_blocks_of(bytes) ? Code::out_of_memory : Code::not_ready;
     if (const Code code = begin_piece(*block, bytes); code != Code::ok) return code;
   }
   return Code::ok;

@@ -60,7 +60,6 @@ class Transfer final : public DeviceMemory {
   };
   static constexpr std::uint32_t most_pieces = 4;
 
-  cuda::PinnedBlock* take_block(std::size_t bytes) noexcept;
   cuda::Code read_ahead() noexcept;
   cuda::Code begin_piece(cuda::PinnedBlock& block, std::size_t bytes) noexcept;
   Piece& piece_at(std::uint32_t number) noexcept { return pieces_[number % most_pieces]; }

@@ -192,6 +192,7 @@ TEST(DeviceCollectives, MemoryOfTheHostAndOfDevicesDoNotMeet) {
       auto values = given(rank, 10);
       const Elements<std::int32_t> elements(device, values);
       if (!at_first) world.all_reduce(elements.tensor());
+      barrier_before_death(world, 1);  // all ranks are through
       const auto error = expect_throws<MismatchError>([&] {
         if (rank == 1)
           world.all_reduce(elements.tensor());
@@ -263,6 +264,26 @@ TEST(DeviceCollectives, ASteadyStateNeitherWaitsNorAllocates) {
                   destroy();
                 },
                 {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
+// Also what fails after the last message: the result would be a wrong one.
+TEST(DeviceCollectives, FailWhereTheirLastStepIsNotTold) {
+  if (DeviceRank::is_real()) GTEST_SKIP() << "only a simulated device fails on demand";
+  const int code = run_ranks(2, [](int rank, int) {
+    DeviceRank device;
+    ProcessGroup world = init();
+    const Elements<float> elements(device, std::vector<float>(10, static_cast<float>(rank)));
+    world.all_reduce(elements.tensor(), {.op = ReduceOp::avg});
+    // The sum is one kernel, and the division after it another.
+    const std::uint64_t before = device.simulated().count(Call::launch);
+    world.all_reduce(elements.tensor(), {.op = ReduceOp::avg});
+    const std::uint64_t launches = device.simulated().count(Call::launch) - before;
+    world.barrier();
+    for (std::uint64_t i = 1; i < launches; ++i) device.simulated().fail_next(Call::launch, cuda::Code::ok);
+    device.simulated().fail_next(Call::launch, cuda::Code::illegal_address);
+    expect_throws<Error>([&] { world.all_reduce(elements.tensor(), {.op = ReduceOp::avg}); });
+  });
   EXPECT_EQ(code, 0);
 }
 

@@ -4,8 +4,10 @@
 #include <parley/parley.h>
 #include <parley/stream.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "tests/multiprocess/device/device_rank.h"
@@ -182,6 +184,79 @@ TEST_F(DeviceOrdering, ASteadyStateNeitherWaitsNorAllocates) {
                   destroy();
                 },
                 {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
+// The events of the first message are not used for the second while the first one's stream has not come to
+// them: else the receiver would go on with what is not written.
+TEST_F(DeviceOrdering, ASecondMessageInAnotherStreamDoesNotLetTheFirstGo) {
+  const int code = run_ranks(2,
+                             [](int rank, int) {
+                               DeviceRank device;
+                               ProcessGroup world = init();
+                               const DeviceBuffer first(device, bytes), second(device, bytes);
+                               cuda::Stream other = nullptr;
+                               {
+                                 const cuda::DeviceScope scope(device.api(), 0);
+                                 expect(device.api().create_stream(other) == Code::ok, "create_stream");
+                               }
+                               if (rank == 0) {
+                                 device.simulated().hold(cuda::default_stream);
+                                 fill(device, first, 7, cuda::default_stream);
+                                 world.send(first.tensor(), 1);
+                                 fill(device, second, 9, other);
+                                 const StreamGuard guard(other);
+                                 world.send(second.tensor(), 1);
+                               } else {
+                                 world.recv(first.tensor(), 0);
+                                 const StreamGuard guard(other);
+                                 world.recv(second.tensor(), 0);
+                                 const cuda::DeviceScope scope(device.api(), 0);
+                                 expect(device.api().synchronize(other) == Code::ok, "synchronize");
+                               }
+                               world.barrier();
+                               if (rank == 0) device.simulated().let_go(cuda::default_stream);
+                               if (rank == 1) {
+                                 expect_filled(first.download(bytes), 7);
+                                 expect_filled(second.download(bytes), 9);
+                               }
+                               world.barrier();
+                               const cuda::DeviceScope scope(device.api(), 0);
+                               expect(device.api().destroy_stream(other) == Code::ok, "destroy_stream");
+                               destroy();
+                             },
+                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
+// Who leaves waits for its device, or its last messages would never be written.
+TEST_F(DeviceOrdering, WhoLeavesWaitsForWhatItHasSent) {
+  const int code = run_ranks(2,
+                             [](int rank, int) {
+                               DeviceRank device;
+                               {
+                                 ProcessGroup world = init();
+                                 const DeviceBuffer buffer(device, bytes);
+                                 if (rank == 0) {
+                                   device.simulated().hold(cuda::default_stream);
+                                   fill(device, buffer, 7, cuda::default_stream);
+                                   world.send(buffer.tensor(), 1);
+                                   std::thread device_goes_on([&] {
+                                     std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                                     device.simulated().let_go(cuda::default_stream);
+                                   });
+                                   destroy();
+                                   expect_equal(device.simulated().pending(cuda::default_stream), 0U,
+                                                "what the device has not done");
+                                   device_goes_on.join();
+                                 } else {
+                                   world.recv(buffer.tensor(), 0);
+                                   expect_filled(buffer.download(bytes), 7);
+                                   destroy();
+                                 }
+                               }
+                             },
+                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
   EXPECT_EQ(code, 0);
 }
 

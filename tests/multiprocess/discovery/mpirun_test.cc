@@ -25,7 +25,15 @@ Words variable(const std::string& name, const std::string& value) {
 
 class Mpirun : public ::testing::Test {
  protected:
-  [[nodiscard]] std::unique_ptr<Command> start(const Words& words) const {
+  // Each mpirun of Open MPI has a folder of its own: two that make or remove the usual one at the same time
+  // may fail ("mkdir ... File exists").
+  [[nodiscard]] std::unique_ptr<Command> start(Words words) {
+    if (is_open_mpi) {
+      const std::string folder = runtime.path() + "/session" + std::to_string(++sessions_);
+      std::filesystem::create_directory(folder);
+      const Words where{"--mca", "orte_tmpdir_base", folder};
+      words.insert(words.begin() + 1, where.begin(), where.end());
+    }
     return std::make_unique<Command>(words,
                                      launch::testing::CommandOptions{.environment = runtime.environment()});
   }
@@ -35,6 +43,9 @@ class Mpirun : public ::testing::Test {
   }
 
   const RuntimeFolder runtime{};
+
+ private:
+  int sessions_ = 0;
 };
 
 TEST_F(Mpirun, ItsRanksFindEachOtherWithoutAnAddress) {

@@ -103,7 +103,7 @@ TEST_F(NcclFailure, AnErrorOfACall) {
   parley::testing::run_world(2, [&](ProcessGroup& world) {
     const Tensor tensor = ones(world, 1);
     world.all_reduce(tensor);
-    world.barrier();
+    wait_for_the_other(world);
     if (world.rank() == 1) nccl_.fail_next(Call::end_group, Result::internal_error);
     EXPECT_THAT(error_of<AbortedError>([&] {
                   for (;;) world.all_reduce(tensor);
