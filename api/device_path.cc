@@ -31,7 +31,7 @@ bool lets_ranks_share_devices() {
 }
 
 Card own_card(const GroupState& group, int device) {
-  Card card{.wish = group.world->device_wish};
+  Card card{.wish = group.device_wish};
   (void)cuda::runtime()->device_id(device, card.device);  // all zero where it fails: shared by all of those
   using wireup::DeviceWish;
   if (card.wish == DeviceWish::ipc || card.wish == DeviceWish::staged) return card;
@@ -159,7 +159,8 @@ void choose_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call)
 }
 
 std::string describe_device_path(const GroupState& group) {
-  const std::lock_guard meeting(group.device_meeting);
+  const std::unique_lock no_meeting(group.device_meeting, std::try_to_lock);
+  if (!no_meeting) return "devices: the ranks are agreeing how they work together";
   const DevicePath* const path = group.device_path.get();
   if (path == nullptr) return {};
   if (path->link == nullptr) return concat("devices: without NCCL (", path->why, ")");

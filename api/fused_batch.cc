@@ -58,28 +58,50 @@ Result enqueue(Library& library, Communicator communicator, std::span<const P2PO
   return nccl::has_failed(told) ? told : ended;
 }
 
+// Its place among all that NCCL is told, and the tags of its messages, which follow that order.
+struct Place {
+  std::uint64_t number = 0;
+  std::vector<std::int64_t> tags;
+};
+
+Place take_place(const GroupState& group, DevicePath& path, std::span<const P2POp> ops) {
+  Place place;
+  place.tags.resize(ops.size());
+  group.world->engine->locked([&](Messenger&) {
+    place.number = path.link->take_number();
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      auto& numbers = ops[i].op == P2POp::isend ? path.sent : path.received;
+      std::uint64_t& number = numbers[static_cast<std::size_t>(ops[i].peer)];
+      place.tags[i] = FusedTag{number++, ops[i].tensor.bytes()}.packed();
+    }
+  });
+  return place;
+}
+
 // Has NCCL begin, after what was told to it before. The call stays until the stream has been told, for what
-// its caller tells the stream next comes after it.
-void tell(const std::shared_ptr<GroupState>& group, Link& link, std::span<const P2POp> ops) {
-  transport::Engine& engine = *group->world->engine;
-  const auto timeout = timeout_of(*group, ops);
+// its caller tells the stream next comes after it. Throws why NCCL is over.
+void tell(const GroupState& group, Link& link, std::uint64_t number, std::span<const P2POp> ops) {
+  transport::Engine& engine = *group.world->engine;
+  const std::uint32_t context = group.all_contexts.collectives;
+  const auto timeout = timeout_of(group, ops);
   const auto deadline = base::Deadline::after(timeout);
   const auto stream = static_cast<cuda::Stream>(current_stream());
-  const std::uint64_t number = engine.locked([&](Messenger&) { return link.take_number(); });
   for (bool is_told = false;;) {
-    const bool has_ended = engine.locked([&](Messenger&) {
-      if (!link.is_turn_of(number)) return false;
-      Link::State state = link.look();
-      if (state == Link::State::ready && !is_told) {
+    const Link::State state = engine.locked([&](Messenger& messenger) {
+      if (messenger.abort_record(context) != nullptr) return Link::State::over;
+      if (!link.is_turn_of(number)) return Link::State::launching;  // something else
+      Link::State now = link.look();
+      if (now == Link::State::ready && !is_told) {
         is_told = true;
-        state = link.tell(stream, timeout, [&](Communicator communicator) {
+        now = link.tell(stream, timeout, [&](Communicator communicator) {
           return enqueue(link.library(), communicator, ops, stream);
         });
       }
-      if (state == Link::State::ready) link.end_turn();
-      return state == Link::State::ready || state == Link::State::over;
+      if (now == Link::State::ready) link.end_turn();
+      return now;
     });
-    if (has_ended) return;
+    if (state == Link::State::ready) return;
+    if (state == Link::State::over) throw_failure(group, {call_name, context}, base::Code::aborted);
     constexpr auto period = std::chrono::milliseconds(1);
     engine.wait_until([](const Messenger&) { return false; }, period);
     if (deadline.expired()) engine.locked([&](Messenger&) { link.give_up(); });
@@ -138,15 +160,11 @@ bool post_fused(const std::shared_ptr<GroupState>& group, std::span<const P2POp>
   DevicePath& path = device_path_of(group, device, group->world->timeout, call_name);
   if (path.link == nullptr) return false;
   path.require_device(device, call_name);
-  tell(group, *path.link, ops);
-  std::vector<std::int64_t> tags;
-  std::size_t sends = 0;
-  for (const P2POp& op : ops) {
-    auto& numbers = op.op == P2POp::isend ? path.sent : path.received;
-    tags.push_back(FusedTag{numbers[static_cast<std::size_t>(op.peer)]++, op.tensor.bytes()}.packed());
-    sends += op.op == P2POp::isend ? 1 : 0;
-  }
-  const auto at = [&](std::size_t i) { return FusedItem(ops[i], group, tags[i], works[i]); };
+  const Place place = take_place(*group, path, ops);
+  tell(*group, *path.link, place.number, ops);
+  const auto sends = static_cast<std::size_t>(
+      std::count_if(ops.begin(), ops.end(), [](const P2POp& op) { return op.op == P2POp::isend; }));
+  const auto at = [&](std::size_t i) { return FusedItem(ops[i], group, place.tags[i], works[i]); };
   post_together(*group->world->engine, ops.size() - sends, sends, at);
   return true;
 }

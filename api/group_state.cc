@@ -27,8 +27,15 @@ std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::v
   state->size = static_cast<int>(members.size());
   state->members = std::move(members);
   state->name = std::move(name);
+  state->device_wish = world->device_wish;
   state->world = std::move(world);
   return state;
+}
+
+// The world's own, if there is one, is stronger.
+void ask_for(DeviceBackend backend, wireup::DeviceWish& wish) {
+  if (wish != wireup::DeviceWish::automatic || backend == DeviceBackend::automatic) return;
+  wish = backend == DeviceBackend::nccl ? wireup::DeviceWish::nccl : wireup::DeviceWish::ipc;
 }
 
 // What errors call them.
@@ -46,14 +53,16 @@ std::shared_ptr<GroupState> GroupState::of_world(std::shared_ptr<wireup::World> 
   state->rank = world->rank;
   state->size = world->size;
   state->name = "world";
+  state->device_wish = world->device_wish;
   name_contexts(*world, state->all_contexts, "the world");
   state->world = std::move(world);
   return state;
 }
 
 std::shared_ptr<GroupState> GroupState::open(std::shared_ptr<wireup::World> world, std::uint32_t number,
-                                             std::vector<int> members, std::string name) {
-  auto state = of_some(std::move(world), std::move(members), std::move(name));
+                                             std::vector<int> members, const GroupOptions& options) {
+  auto state = of_some(std::move(world), std::move(members), options.name);
+  ask_for(options.device_backend, state->device_wish);
   state->all_contexts = wireup::contexts_of_group(number);
   state->context = state->all_contexts.messages;
   state->contexts = std::make_shared<const OpenContexts>(*state->world, *state);

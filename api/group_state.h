@@ -48,7 +48,7 @@ struct GroupState {
   // Some of them, in any order. This process is one of them: the group is open for messages. Throws
   // ResourceError.
   static std::shared_ptr<GroupState> open(std::shared_ptr<wireup::World> world, std::uint32_t number,
-                                          std::vector<int> members, std::string name);
+                                          std::vector<int> members, const GroupOptions& options);
   // ... or it is not.
   static std::shared_ptr<GroupState> of_others(std::shared_ptr<wireup::World> world, std::vector<int> members,
                                                std::string name);
@@ -82,6 +82,7 @@ struct GroupState {
   std::vector<int> members;  // processes by rank; not of the world
   std::vector<int> ranks;    // by process, -1: no member; not of the world
   std::string name;
+  wireup::DeviceWish device_wish = wireup::DeviceWish::automatic;
   std::shared_ptr<const OpenContexts> contexts;  // null: the world's, or not a member; goes before the world
   // Of the members; goes before the contexts. Made when it is first needed, under the engine's lock.
   std::unique_ptr<collective::Channel> channel;

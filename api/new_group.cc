@@ -115,7 +115,7 @@ ProcessGroup make_group(const GroupState& parent, std::vector<int> members, cons
   const wireup::Minutes minutes = wireup::meet(world, agenda);
   require_agreement(world, agenda, minutes);
   return GroupAccess::make(
-      GroupState::open(parent.world, number_of_group(minutes.number), std::move(members), options.name));
+      GroupState::open(parent.world, number_of_group(minutes.number), std::move(members), options));
 }
 
 ProcessGroup group_of_others(const GroupState& parent, std::vector<int> members, const std::string& name) {
@@ -203,7 +203,7 @@ ProcessGroup ProcessGroup::split(int color, int key, const GroupOptions& options
   std::vector<int> members;
   for (const Choice& choice : chosen) members.push_back(choice.process);
   return GroupAccess::make(
-      GroupState::open(group.world, number_of_group(minutes.number), std::move(members), options.name));
+      GroupState::open(group.world, number_of_group(minutes.number), std::move(members), options));
 }
 
 ProcessGroup ProcessGroup::split_by_host(const GroupOptions& options) {

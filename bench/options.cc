@@ -67,6 +67,7 @@ struct Words {
   std::string ranks;
   std::string transport;
   std::string device;
+  std::string path;
   std::string sizes;
   std::string rounds;
   std::string round_ms;
@@ -101,6 +102,8 @@ void define(CLI::App& app, Words& words, Options& options) {
       "Where buffers lie: cpu, cuda (each rank uses the device of its local rank, counted round), or a pair "
       "such "
       "as cpu,cuda for the even and the odd ranks [cpu]");
+  add("--path", words.path, "NAME",
+      "Collectives with --device cuda: nccl, beside Parley's own, or own alone [own]");
   add("--sizes", words.sizes, "SIZES",
       "Bytes of a message or block: a list, or a range that doubles, such as 8:16M [8,1K,64K,1M; "
       "message-rate: 8]");
@@ -188,6 +191,14 @@ void understand_what(const CLI::App& app, const Words& words, Options& options) 
   options.ops = app.count("--ops") > 0 ? ops_from(words.ops) : all_ops();
 }
 
+void understand_path(const CLI::App& app, const Words& words, Options& options) {
+  if (app.count("--path") == 0) return;
+  constexpr std::array<std::string_view, 2> paths{"own", "nccl"};
+  options.nccl = choose("path", words.path, paths) == 1;
+  if (!options.devices.has_device() || !is_collective(options.op))
+    throw CommandLineError("--path belongs to collectives with --device cuda");
+}
+
 // Where the buffers lie, and what goes with that.
 void understand_device(const CLI::App& app, const Words& words, Options& options) {
   if (app.count("--device") == 0) return;
@@ -249,6 +260,7 @@ void understand(const CLI::App& app, const Words& words, Options& options) {
     check_ranks(*options.ranks);
   }
   understand_device(app, words, options);
+  understand_path(app, words, options);
   understand_transport(app, words, options);
   understand_collective(app, words, options);
   understand_sizes(app, words, options);

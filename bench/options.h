@@ -24,6 +24,7 @@ struct Options : Measurement {
   // all_reduce beside the same written by hand.
   bool async = false;
   std::string algorithm;
+  bool nccl = false;  // collectives on devices: by NCCL, beside Parley's own
   bool by_hand = false;
 };
 

@@ -18,8 +18,8 @@ MAX_SECONDS = 4.4
 # As tools/cmake/ParleyDependencies.cmake says for Asio.
 PRIVATE = ["-DASIO_STANDALONE", "-DASIO_NO_DEPRECATED", "-Wno-unused-function"]
 
-# Headers of the systems that Parley is compared with, and of CUDA, which need not be installed, as compilers miss them.
-ABSENT = re.compile(r"fatal error: '?(cuda\.h|mpi\.h|gloo/\S+?\.h)'?(?: file not found|: No such file)")
+# Headers of the systems that Parley is compared with, of CUDA and of NCCL, which need not be installed, as compilers miss them.
+ABSENT = re.compile(r"fatal error: '?(cuda\.h|cuda_runtime\.h|nccl\.h|mpi\.h|gloo/\S+?\.h)'?(?: file not found|: No such file)")
 
 
 def name_for_include(path):

@@ -38,14 +38,14 @@ Choice choose(std::span<const Card> cards) {
   for (std::size_t rank = 0; rank < cards.size(); ++rank) {
     const DeviceWish wish = cards[rank].wish;
     if (wish == DeviceWish::ipc || wish == DeviceWish::staged)
-      return {.why = concat("PARLEY_DEVICE_PATH=", name(wish), " is set on rank ", rank)};
+      return {.why = concat("rank ", rank, " asks for ", name(wish))};
     if (wish == DeviceWish::nccl) wants_nccl = &cards[rank];
   }
   const std::string against = reason_against_nccl(cards);
   if (wants_nccl != nullptr && !against.empty())
-    return {.why = against, .contradiction = concat("PARLEY_DEVICE_PATH=nccl is set, but ", against)};
+    return {.why = against, .contradiction = concat("NCCL is asked for, but ", against)};
   if (!against.empty()) return {.why = against};
-  if (wants_nccl != nullptr) return {.is_nccl = true, .why = "PARLEY_DEVICE_PATH=nccl is set"};
+  if (wants_nccl != nullptr) return {.is_nccl = true, .why = "it is asked for"};
   if (cards.size() < 2) return {.why = "there is one rank"};
   return {.is_nccl = true, .why = "each rank has a device of its own"};
 }

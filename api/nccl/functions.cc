@@ -11,8 +11,8 @@
 namespace parley::nccl {
 namespace {
 
-// The first one whose communicators need not block and can be split.
-constexpr int oldest_version = 21801;
+// The first with ncclCommSplit(), and with a configuration that other versions than the header's can read.
+constexpr int oldest_version = NCCL_VERSION(2, 18, 1);
 
 template <typename Function>
 bool find(void* library, const char* name, Function& function) {
@@ -42,7 +42,7 @@ std::string find_functions(const char* library, Functions& functions) {
       return base::concat(library, " was not found: NCCL is not installed here");
     return base::concat(library, " cannot be opened: ", words);
   }
-  // First of all, so that an old one is called old, and not incomplete.
+  // First of all, so that an old NCCL is called old, and not incomplete.
   decltype(&::ncclGetVersion) get_version = nullptr;
   if (!find(opened.get(), "ncclGetVersion", get_version)) return lacks(library, "ncclGetVersion");
   if (get_version(&functions.version) != ncclSuccess)
@@ -54,7 +54,7 @@ std::string find_functions(const char* library, Functions& functions) {
   if (!find(opened.get(), #function, functions.member)) return lacks(library, #function);
   PARLEY_NCCL_FUNCTIONS(PARLEY_FIND)
 #undef PARLEY_FIND
-  (void)opened.release();  // never closed: it has threads
+  (void)opened.release();  // never closed: it has threads of its own, which would lose their code
   return {};
 }
 

@@ -7,26 +7,26 @@
 namespace parley::nccl {
 
 // The functions of NCCL that Parley calls: X(member, function of nccl.h).
-#define PARLEY_NCCL_FUNCTIONS(X)               \
-  X(get_error_string, ncclGetErrorString)      \
-  X(get_last_error, ncclGetLastError)          \
-  X(get_unique_id, ncclGetUniqueId)            \
-  X(join, ncclCommInitRankConfig)              \
-  X(get_async_error, ncclCommGetAsyncError)    \
-  X(finalize, ncclCommFinalize)                \
-  X(destroy, ncclCommDestroy)                  \
-  X(abort, ncclCommAbort)                      \
-  X(group_start, ncclGroupStart)               \
-  X(group_end, ncclGroupEnd)                   \
-  X(all_reduce, ncclAllReduce)                 \
-  X(reduce, ncclReduce)                        \
-  X(broadcast, ncclBroadcast)                  \
-  X(all_gather, ncclAllGather)                 \
-  X(reduce_scatter, ncclReduceScatter)         \
-  X(send, ncclSend)                            \
-  X(receive, ncclRecv)                         \
-  X(make_scaled_sum, ncclRedOpCreatePreMulSum) \
-  X(drop_op, ncclRedOpDestroy)
+#define PARLEY_NCCL_FUNCTIONS(X)                         \
+  X(get_unique_id, ncclGetUniqueId)                      \
+  X(comm_init_rank_config, ncclCommInitRankConfig)       \
+  X(comm_get_async_error, ncclCommGetAsyncError)         \
+  X(comm_finalize, ncclCommFinalize)                     \
+  X(comm_destroy, ncclCommDestroy)                       \
+  X(comm_abort, ncclCommAbort)                           \
+  X(group_start, ncclGroupStart)                         \
+  X(group_end, ncclGroupEnd)                             \
+  X(all_reduce, ncclAllReduce)                           \
+  X(reduce, ncclReduce)                                  \
+  X(broadcast, ncclBroadcast)                            \
+  X(all_gather, ncclAllGather)                           \
+  X(reduce_scatter, ncclReduceScatter)                   \
+  X(send, ncclSend)                                      \
+  X(recv, ncclRecv)                                      \
+  X(red_op_create_pre_mul_sum, ncclRedOpCreatePreMulSum) \
+  X(red_op_destroy, ncclRedOpDestroy)                    \
+  X(get_error_string, ncclGetErrorString)                \
+  X(get_last_error, ncclGetLastError)
 
 // Where they are. Trivially copyable; valid as long as the library stays open.
 struct Functions {

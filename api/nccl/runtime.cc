@@ -38,12 +38,12 @@ std::vector<std::unique_ptr<const Outcome>>& all_outcomes() {
 }
 
 Outcome open() {
-  if (cuda::runtime() == nullptr) return {nullptr, "it needs CUDA: " + cuda::reason_against()};
+  if (cuda::runtime() == nullptr) return {nullptr, "NCCL needs CUDA: " + cuda::reason_against()};
 #if PARLEY_HAS_NCCL
   OpenedLibrary opened = open_library();
   return {opened.library.release(), std::move(opened.reason)};
 #else
-  return {nullptr, "this build of Parley has no NCCL: there was no nccl.h of 2.18 or newer"};
+  return {nullptr, "this build of Parley has no NCCL: it was made without CUDA's toolkit or NCCL's nccl.h"};
 #endif
 }
 
@@ -67,7 +67,9 @@ const Outcome& outcome() {
 // NCCL itself knows no other CUDA than the driver's.
 std::string_view reason_against(const Outcome& outcome) noexcept {
   if (outcome.library == nullptr) return outcome.reason;
-  if (outcome.opened_in.in_child()) return "this process was forked after NCCL was opened";
+  if (outcome.opened_in.in_child())
+    return "this process was forked after NCCL was opened, and NCCL cannot be used in the child: start it by "
+           "exec";
   if (!outcome.is_of_test && cuda::is_replaced()) return "CUDA is simulated here";
   return {};
 }
@@ -84,7 +86,9 @@ std::string reason_against() {
 }
 
 std::string version_text(int version) {
-  return base::concat(version / 10000, ".", version % 10000 / 100, ".", version % 100);
+  // Until 2.8 the number before the last two was one digit shorter: 2804 is 2.8.4.
+  const int major_unit = version < 10000 ? 1000 : 10000;
+  return base::concat(version / major_unit, ".", version % major_unit / 100, ".", version % 100);
 }
 
 void replace_runtime(Library* library, std::string reason) {

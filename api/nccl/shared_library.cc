@@ -1,7 +1,10 @@
 #include "api/nccl/shared_library.h"
 
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "api/nccl/functions.h"
 #include "transport/base/log.h"
@@ -19,13 +22,20 @@ static_assert(is_same<Result::invalid_argument, ncclInvalidArgument>);
 static_assert(is_same<Result::invalid_usage, ncclInvalidUsage>);
 static_assert(is_same<Result::remote_error, ncclRemoteError>);
 static_assert(is_same<Result::in_progress, ncclInProgress>);
-static_assert(is_same<Type::i8, ncclInt8> && is_same<Type::u8, ncclUint8>);
-static_assert(is_same<Type::i32, ncclInt32> && is_same<Type::u32, ncclUint32>);
-static_assert(is_same<Type::i64, ncclInt64> && is_same<Type::u64, ncclUint64>);
-static_assert(is_same<Type::f16, ncclFloat16> && is_same<Type::bf16, ncclBfloat16>);
-static_assert(is_same<Type::f32, ncclFloat32> && is_same<Type::f64, ncclFloat64>);
-static_assert(is_same<Fold::sum, ncclSum> && is_same<Fold::product, ncclProd>);
-static_assert(is_same<Fold::max, ncclMax> && is_same<Fold::min, ncclMin>);
+static_assert(is_same<Type::i8, ncclInt8>);
+static_assert(is_same<Type::u8, ncclUint8>);
+static_assert(is_same<Type::i32, ncclInt32>);
+static_assert(is_same<Type::u32, ncclUint32>);
+static_assert(is_same<Type::i64, ncclInt64>);
+static_assert(is_same<Type::u64, ncclUint64>);
+static_assert(is_same<Type::f16, ncclFloat16>);
+static_assert(is_same<Type::f32, ncclFloat32>);
+static_assert(is_same<Type::f64, ncclFloat64>);
+static_assert(is_same<Type::bf16, ncclBfloat16>);
+static_assert(is_same<Fold::sum, ncclSum>);
+static_assert(is_same<Fold::product, ncclProd>);
+static_assert(is_same<Fold::max, ncclMax>);
+static_assert(is_same<Fold::min, ncclMin>);
 static_assert(is_same<Fold::average, ncclAvg>);
 static_assert(sizeof(UniqueId) == sizeof(ncclUniqueId));
 
@@ -45,12 +55,28 @@ ncclRedOp_t theirs(Fold fold) noexcept {
   return static_cast<ncclRedOp_t>(fold);
 }
 
-// An older library ignores what it does not know of it, by the version inside, and a newer one knows this.
-ncclConfig_t config_for(const Membership& who) noexcept {
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  config.commName = who.name;
-  return config;
+// Names of communicators. NCCL keeps the pointer that it is given, and a thread of its own reads it; where
+// several ranks of one process share a communicator's resources it lives longer than destroy(). So names are
+// never freed; equal ones are one. Thread-safety: any thread.
+class Names {
+ public:
+  const char* keep(const char* name) {
+    const std::lock_guard lock(mutex_);
+    return all_.emplace(name).first->c_str();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> all_;
+};
+
+// Without what NCCL adds for those who have no last words: "(run with NCCL_DEBUG=INFO for details)".
+std::string_view without_hint(std::string_view words) {
+  return words.substr(0, words.find(" (run with "));
+}
+std::string_view without_line_ends(std::string_view words) {
+  while (words.ends_with('\n')) words.remove_suffix(1);
+  return words;
 }
 
 class SharedLibrary final : public Library {
@@ -58,41 +84,44 @@ class SharedLibrary final : public Library {
   explicit SharedLibrary(const Functions& functions) : call_(functions) {}
 
   [[nodiscard]] std::string describe(Result result) const override {
-    std::string text = base::concat(call_.get_error_string(static_cast<ncclResult_t>(result)),
-                                    " (NCCL error ", static_cast<int>(result), ")");
-    const char* const last = call_.get_last_error(nullptr);
-    return last != nullptr && *last != '\0' ? base::concat(text, ": ", last) : text;
+    const char* meaning = call_.get_error_string(static_cast<ncclResult_t>(result));
+    const std::string words = base::concat(without_hint(meaning != nullptr ? meaning : "unknown"),
+                                           " (NCCL error ", static_cast<int>(result), ")");
+    // One text for the whole process, which another thread may be writing: good for people, and nothing else.
+    const char* last = has_failed(result) ? call_.get_last_error(nullptr) : nullptr;
+    if (last == nullptr || without_line_ends(last).empty()) return words;
+    return base::concat(words, ": ", without_line_ends(last));
   }
   [[nodiscard]] int version() const noexcept override { return call_.version; }
 
   Result make_unique_id(UniqueId& id) noexcept override {
-    ncclUniqueId made;
-    const Result result = result_of(call_.get_unique_id(&made));
-    std::memcpy(id.data(), &made, id.size());
-    return result;
+    ncclUniqueId made{};
+    const ncclResult_t result = call_.get_unique_id(&made);
+    std::memcpy(id.data(), made.internal, id.size());
+    return result_of(result);
   }
 
   Result join(const UniqueId& id, const Membership& who, Communicator& communicator) noexcept override {
-    ncclUniqueId named;
-    std::memcpy(&named, id.data(), id.size());
-    ncclConfig_t config = config_for(who);
+    ncclUniqueId known{};
+    std::memcpy(known.internal, id.data(), id.size());
+    ncclConfig_t config = config_of(who);
     return result_of(
-        call_.join(reinterpret_cast<ncclComm_t*>(&communicator), who.ranks, named, who.rank, &config));
+        call_.comm_init_rank_config(place_of(communicator), who.ranks, known, who.rank, &config));
   }
   Result state(Communicator communicator) noexcept override {
     ncclResult_t state = ncclSuccess;
-    const ncclResult_t asked = call_.get_async_error(theirs(communicator), &state);
-    return result_of(asked != ncclSuccess ? asked : state);
+    const ncclResult_t result = call_.comm_get_async_error(theirs(communicator), &state);
+    return result_of(result != ncclSuccess ? result : state);
   }
 
   Result finish(Communicator communicator) noexcept override {
-    return result_of(call_.finalize(theirs(communicator)));
+    return result_of(call_.comm_finalize(theirs(communicator)));
   }
   Result destroy(Communicator communicator) noexcept override {
-    return result_of(call_.destroy(theirs(communicator)));
+    return result_of(call_.comm_destroy(theirs(communicator)));
   }
   Result abort(Communicator communicator) noexcept override {
-    return result_of(call_.abort(theirs(communicator)));
+    return result_of(call_.comm_abort(theirs(communicator)));
   }
 
   Result begin_group() noexcept override { return result_of(call_.group_start()); }
@@ -128,23 +157,41 @@ class SharedLibrary final : public Library {
   }
   Result receive(void* to, std::size_t count, Type type, int peer, Communicator communicator,
                  cuda::Stream stream) noexcept override {
-    return result_of(call_.receive(to, count, theirs(type), peer, theirs(communicator), theirs(stream)));
+    return result_of(call_.recv(to, count, theirs(type), peer, theirs(communicator), theirs(stream)));
   }
 
   Result make_scaled_sum(const void* factor, Type type, Communicator communicator,
                          Fold& fold) noexcept override {
     ncclRedOp_t made = ncclSum;
-    const ncclResult_t result = call_.make_scaled_sum(&made, const_cast<void*>(factor), theirs(type),
-                                                      ncclScalarHostImmediate, theirs(communicator));
+    // NCCL reads the factor, though it takes a pointer to what it could write.
+    const ncclResult_t result = call_.red_op_create_pre_mul_sum(
+        &made, const_cast<void*>(factor), theirs(type), ncclScalarHostImmediate, theirs(communicator));
     fold = static_cast<Fold>(made);
     return result_of(result);
   }
   Result drop_scaled_sum(Fold fold, Communicator communicator) noexcept override {
-    return result_of(call_.drop_op(theirs(fold), theirs(communicator)));
+    return result_of(call_.red_op_destroy(theirs(fold), theirs(communicator)));
   }
 
  private:
+  static ncclComm_t* place_of(Communicator& communicator) noexcept {
+    communicator = nullptr;
+    return reinterpret_cast<ncclComm_t*>(&communicator);
+  }
+
+  // It says its own size and version, by which an older library leaves out what it does not know, and a newer
+  // one takes its defaults for what is missing.
+  ncclConfig_t config_of([[maybe_unused]] const Membership& who) noexcept {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
+    if (who.name[0] != '\0') config.commName = names_.keep(who.name);
+#endif
+    return config;
+  }
+
   const Functions call_;
+  Names names_;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ struct OpenedLibrary {
   std::string reason;                // why not, in words
 };
 
-// NCCL itself, opened by name and never linked. Initialises nothing.
+// The Library over NCCL's own, which is opened by name and never linked, and stays open until the process
+// ends, so there is to be one of it (runtime.h). Needs no device before its first communicator.
 [[nodiscard]] OpenedLibrary open_library(const char* name = "libnccl.so.2");
 
 }  // namespace parley::nccl

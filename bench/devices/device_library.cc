@@ -67,6 +67,8 @@ Contender message_copies(std::string_view name, const Stage& stage, const std::s
 
 DeviceLibrary::DeviceLibrary(ProcessGroup& group, const Options& options, RankDevice& device)
     : group_(group), options_(options), device_(device), world_(group), partner_device_(device.number()) {
+  own_group_ = group_.dup({.name = "own", .device_backend = DeviceBackend::own});
+  if (options.nccl) nccl_group_ = group_.dup({.name = "nccl", .device_backend = DeviceBackend::nccl});
   const cuda::DeviceId mine = id_of(device_, device_.number());
   const int rank = world_.rank();
   if (rank % 2 != 0) world_.send_value(mine, rank - 1);
@@ -121,13 +123,18 @@ std::vector<Contender> DeviceLibrary::pair_contenders(const Stage& stage, int pa
   return contenders;
 }
 
+Contender DeviceLibrary::make_collective(std::string_view name, const Stage& stage, ProcessGroup& group,
+                                         CollectiveBuffers& buffers) {
+  return make_collective_contender<SlowedCollective<DeviceCollective>>(
+      std::string(name), stage, buffers, stage.leads, device_, group, buffers,
+      tensor_on(device_, buffers.twins()->out(), buffers.out()),
+      tensor_on(device_, buffers.twins()->in(), buffers.in()), options_.async);
+}
+
 std::vector<Contender> DeviceLibrary::collective_contenders(const Stage& stage, CollectiveBuffers& buffers) {
   buffers.move_to(device_);
-  std::vector<Contender> contenders;
-  contenders.push_back(make_collective_contender<SlowedCollective<DeviceCollective>>(
-      "parley", stage, buffers, stage.leads, device_, group_, buffers,
-      tensor_on(device_, buffers.twins()->out(), buffers.out()),
-      tensor_on(device_, buffers.twins()->in(), buffers.in()), options_.async));
+  std::vector<Contender> contenders{make_collective("parley", stage, own_group_, buffers)};
+  if (options_.nccl) contenders.push_back(make_collective(parley_nccl, stage, nccl_group_, buffers));
   if (!stage.leads) {
     contenders.push_back(copies(device_copy, stage, nullptr, {}));
     return contenders;

@@ -30,11 +30,16 @@ class DeviceLibrary final : public Library {
 
  private:
   Contender make_parley(const Stage& stage, int partner, Buffers& buffers, const Plan& plan);
+  Contender make_collective(std::string_view name, const Stage& stage, ProcessGroup& group,
+                            CollectiveBuffers& buffers);
   Contender make_parley_host(const Stage& stage, int partner, std::size_t bytes, const Plan& plan);
 
   ProcessGroup& group_;
   const Options& options_;
   RankDevice& device_;
+  // Of the same ranks: where NCCL does its collectives, and where Parley does.
+  ProcessGroup nccl_group_;
+  ProcessGroup own_group_;
   ParleyWorld world_;
   // Known to ranks that lead: the device of the next rank, by its number here; how many all ranks have.
   int partner_device_;

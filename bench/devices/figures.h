@@ -14,6 +14,8 @@ namespace parley::bench {
 inline constexpr std::string_view device_copy = "raw device copy";
 inline constexpr std::string_view pinned_to_device = "raw pinned to device";
 inline constexpr std::string_view device_to_pinned = "raw device to pinned";
+// Parley by NCCL.
+inline constexpr std::string_view parley_nccl = "parley nccl";
 // Parley between buffers of the host.
 inline constexpr std::string_view parley_host = "parley host";
 

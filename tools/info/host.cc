@@ -50,10 +50,14 @@ Json describe_host() {
 
 Json describe_cuda() {
   const cuda::Api* const api = cuda::runtime();
-  if (api == nullptr) return {{"devices", "none: " + cuda::reason_against()}};
-  Json cuda{{"driver", api->version()}};
-  for (int device = 0; device < api->device_count(); ++device)
-    cuda[base::concat("cuda:", device)] = api->device_name(device);
+  Json cuda;
+  if (api == nullptr) {
+    cuda["devices"] = "none: " + cuda::reason_against();
+  } else {
+    cuda["driver"] = api->version();
+    for (int device = 0; device < api->device_count(); ++device)
+      cuda[base::concat("cuda:", device)] = api->device_name(device);
+  }
   const nccl::Library* const library = nccl::runtime();
   cuda["nccl"] =
       library != nullptr ? nccl::version_text(library->version()) : "none: " + nccl::reason_against();

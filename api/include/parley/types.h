@@ -41,10 +41,18 @@ struct SendRecvOptions {
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
 };
 
+// Who does a group's collectives and batches of memory on devices.
+enum class DeviceBackend : unsigned char {
+  automatic,  // NCCL where each rank has a device of its own and the same NCCL
+  nccl,       // NCCL, or UsageError
+  own,        // Parley's own schedules and copies
+};
+
 struct GroupOptions {
   std::string name = {};  // for people, in errors and logs; the same at all members
   // How long the members wait for each other. Not given: PARLEY_INIT_TIMEOUT, or what init() was given.
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
+  DeviceBackend device_backend = DeviceBackend::automatic;  // PARLEY_DEVICE_PATH wins, where it is set
 };
 
 }  // namespace parley

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
+#include <parley/stream.h>
 
 #include <atomic>
 #include <csignal>
@@ -105,6 +106,50 @@ int run_next_job() {
     world.barrier();
     destroy();
   });
+}
+
+// Two streams read one allocation of a process that dies: it stays open until both have.
+TEST(DeviceReaders, OfOneAllocationKeepItOpenWhenItsOwnerDies) {
+  if (DeviceRank::is_real()) GTEST_SKIP() << "only the streams of a simulated device can be held back";
+  constexpr std::size_t half = 50'000;
+  const SharedPage<Survivors> survivors;
+  const int code = run_ranks(2,
+                             [&](int rank, int) {
+                               std::signal(SIGTERM, SIG_IGN);
+                               DeviceRank device;
+                               ProcessGroup world = init();
+                               const DeviceBuffer buffer(device, 2 * half);
+                               const Tensor whole = buffer.tensor();
+                               const Tensor first = whole.narrow(0, 0, half),
+                                            second = whole.narrow(0, half, half);
+                               if (rank == 0) {
+                                 buffer.upload(pattern(2 * half, 5));
+                                 const Work one = world.isend(first, 1), other = world.isend(second, 1);
+                                 (void)world.recv<int>(1);
+                                 std::raise(SIGKILL);
+                               }
+                               const cuda::DeviceScope scope(device.api(), 0);
+                               cuda::Stream busy = nullptr;
+                               expect(device.api().create_stream(busy) == cuda::Code::ok, "create_stream");
+                               device.simulated().hold(busy);
+                               {
+                                 const StreamGuard guard(busy);
+                                 world.recv(first, 0);
+                               }
+                               world.recv(second, 0);
+                               world.send(1, 0);
+                               expect_throws<PeerDiedError>([&] { (void)world.recv<int>(0); });
+                               for (int i = 0; i < 3; ++i)
+                                 (void)world.irecv(Tensor::zeros({1}, DType::i32), 1).cancel();
+                               device.simulated().let_go(busy);
+                               expect(device.api().synchronize(busy) == cuda::Code::ok, "synchronize");
+                               expect_pattern(buffer.download(2 * half), 5);
+                               expect(device.api().destroy_stream(busy) == cuda::Code::ok, "destroy_stream");
+                               ++survivors->told;
+                             },
+                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 128 + SIGKILL);
+  EXPECT_EQ(survivors->told, 1);
 }
 
 class DeviceDeath : public ::testing::TestWithParam<bool> {};

@@ -260,5 +260,35 @@ TEST_F(DeviceOrdering, WhoLeavesWaitsForWhatItHasSent) {
   EXPECT_EQ(code, 0);
 }
 
+// synchronize() means the stream that went on after the operation, whichever is current by then.
+TEST_F(DeviceOrdering, SynchronizeAfterAWaitInAnotherStream) {
+  const int code = run_ranks(1, [](int, int) {
+    DeviceRank device;
+    ProcessGroup world = init();
+    const DeviceBuffer buffer(device, bytes);
+    const cuda::DeviceScope scope(device.api(), 0);
+    cuda::Stream other = nullptr;
+    expect(device.api().create_stream(other) == Code::ok, "create_stream");
+    device.simulated().hold(other);
+    fill(device, buffer, 7, other);
+    Work work;
+    {
+      const StreamGuard guard(other);
+      work = world.broadcast(buffer.tensor(), 0, {.async_op = true});
+      work.wait();
+    }
+    std::thread device_goes_on([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      device.simulated().let_go(other);
+    });
+    work.synchronize();
+    expect_equal(device.simulated().pending(other), 0U, "what the stream has not done");
+    device_goes_on.join();
+    expect(device.api().destroy_stream(other) == Code::ok, "destroy_stream");
+    destroy();
+  });
+  EXPECT_EQ(code, 0);
+}
+
 }  // namespace
 }  // namespace parley::testing

@@ -80,11 +80,13 @@ TEST(Info, WithoutAnythingItIsAWorldOfOne) {
   EXPECT_FALSE(answer.report["interfaces"].empty());
   EXPECT_GT(answer.report["host"]["descriptors_at_most"], 0);
   EXPECT_TRUE(answer.report["cuda"].contains("devices") || answer.report["cuda"].contains("cuda:0"));
+  EXPECT_TRUE(answer.report["cuda"].contains("nccl"));
 }
 
 TEST(Info, SaysWhyThereIsNoDevice) {
   const Answer answer = ask({{"PARLEY_CUDA", "off"}});
   EXPECT_EQ(answer.report["cuda"]["devices"], "none: PARLEY_CUDA=off is set");
+  EXPECT_EQ(answer.report["cuda"]["nccl"], "none: NCCL needs CUDA: PARLEY_CUDA=off is set");
 }
 
 TEST(Info, ARankLearnsItsPlaceItsAddressAndWhy) {

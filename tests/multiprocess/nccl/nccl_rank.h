@@ -4,6 +4,7 @@
 #include <parley/tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tests/multiprocess/device/device_rank.h"
@@ -11,25 +12,27 @@
 
 namespace parley::testing {
 
-// One rank with a simulated device of its own and the simulated NCCL. Made in the rank's process before its
-// world; in the end nothing may be left of it, and NCCL not have been called against its rules.
+// One rank with a device and NCCL. Made in the rank's process before its world. On a simulated device NCCL is
+// simulated, too: in the end nothing may be left of it, and it not have been called against its rules.
 class NcclRank {
  public:
-  // `fabric` was made before the ranks were forked.
-  NcclRank(int rank, nccl::testing::Fabric& fabric);
+  // `physical`: which GPU of the host is its device, where it is simulated. `fabric` was made before the
+  // ranks were forked.
+  NcclRank(int physical, nccl::testing::Fabric& fabric);
   ~NcclRank();
   NcclRank(const NcclRank&) = delete;
   NcclRank& operator=(const NcclRank&) = delete;
 
   [[nodiscard]] DeviceRank& device() noexcept { return device_; }
-  [[nodiscard]] nccl::testing::SimulatedNccl& nccl() noexcept { return nccl_; }
+  // REQUIRES: it is simulated.
+  [[nodiscard]] nccl::testing::SimulatedNccl& nccl() noexcept { return *nccl_; }
 
   // After the world has gone. Throws Unexpected.
   void expect_nothing_left() const;
 
  private:
   DeviceRank device_;
-  nccl::testing::SimulatedNccl nccl_;
+  std::unique_ptr<nccl::testing::SimulatedNccl> nccl_;
 };
 
 // Numbers on device 0.

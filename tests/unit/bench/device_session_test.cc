@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/nccl/runtime.h"
 #include "bench/buffers.h"
 #include "bench/devices/device_library.h"
 #include "bench/devices/device_system.h"
@@ -21,6 +23,7 @@
 #include "bench/library_session.h"
 #include "bench/rank_main.h"
 #include "tests/simulated_device/simulated_device.h"
+#include "tests/simulated_nccl/simulated_nccl.h"
 #include "tests/unit/bench/program.h"
 #include "tests/unit/tensor/host_kernels.h"
 #include "transport/cuda/runtime.h"
@@ -51,7 +54,7 @@ class OwnDevice {
   SimulatedDevice& operator*() noexcept { return device_; }
 
  private:
-  SimulatedDevice device_;
+  SimulatedDevice device_{{.devices = 2}};
 };
 
 class DeviceSession : public ::testing::Test {
@@ -60,7 +63,7 @@ class DeviceSession : public ::testing::Test {
   Rows measure(const Options& options, int ranks, std::size_t bytes) {
     Rows rows;
     testing::run_world(ranks, [&](ProcessGroup& group) {
-      RankDevice own(*device_, 0);
+      RankDevice own(*device_, options.nccl ? group.rank() : 0);
       DeviceLibrary library(group, options, own);
       LibrarySession session(library, options, Idle::yield);
       std::optional<Rows> measured = session.measure(bytes);
@@ -162,6 +165,22 @@ TEST_F(DeviceSession, EveryElementOfEveryCollectiveIsRight) {
       for (const Row& row : rows) EXPECT_EQ(row.wrong, 0U) << to_string(op) << ' ' << row.system;
     }
   }
+}
+
+TEST_F(DeviceSession, CollectivesByNcclBesideOurOwn) {
+  const auto fabric = std::make_unique<nccl::testing::Fabric>();
+  nccl::testing::SimulatedNccl nccl(*device_, *fabric);
+  nccl::replace_runtime(&nccl, "");
+  for (const Op op : {Op::all_reduce, Op::all_gather, Op::broadcast}) {
+    Options options = quick(op);
+    options.nccl = true;
+    const Rows rows = measure(options, 2, 4096);
+    EXPECT_EQ(systems_of(rows), (std::vector<std::string>{"parley", "parley nccl", "raw device copy"}));
+    expect_sound(rows, options, 4096);
+    for (const Row& row : rows) EXPECT_EQ(row.wrong.value_or(0), 0U) << row.system;
+    EXPECT_FALSE(nccl.operations().empty());
+  }
+  nccl::replace_runtime(nullptr, "the test is over");
 }
 
 TEST_F(DeviceSession, NothingIsLeftOnTheDevice) {

@@ -134,6 +134,9 @@ TEST(Options, BuffersLieOnDevicesOrAtOneEndOfAPair) {
   EXPECT_EQ(mixed->devices.of(false), Memory::cuda);
   EXPECT_EQ(to_string(mixed->devices), "cpu,cuda");
   EXPECT_EQ(to_string(parse({"bandwidth", "--device", "cuda,cuda"})->devices), "cuda");
+  EXPECT_FALSE(devices->nccl);
+  EXPECT_TRUE(parse({"all_reduce", "--device", "cuda", "--path", "nccl"})->nccl);
+  EXPECT_FALSE(parse({"all_reduce", "--device", "cuda", "--path", "own"})->nccl);
 }
 
 TEST(Options, MistakesAreAnsweredInOneClearLine) {
@@ -148,6 +151,8 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"lat"}, "there is no operation 'lat': write " + operations + "; did you mean latency?"},
       {{"latency", "8"}, "'8' is one word too many: one operation is measured at a time"},
       {{"latency", "--colour"}, "there is no option --colour"},
+      {{"all_reduce", "--path", "nccl"}, "--path belongs to collectives with --device cuda"},
+      {{"latency", "--device", "cuda", "--path", "nccl"}, "--path belongs to collectives with --device cuda"},
       {{"latency", "--json"}, "--json takes exactly one value"},
       {{"latency", "--json", ""}, "--json: which file?"},
       {{"latency", "--ranks", "2", "--ranks", "4"}, "--ranks takes exactly one value"},

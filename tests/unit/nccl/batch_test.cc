@@ -128,6 +128,28 @@ TEST_F(NcclBatch, OfAnotherSizeIsTold) {
   });
 }
 
+TEST_F(NcclBatch, FailsAtOnceWhereTheGroupsCollectivesAreOver) {
+  parley::testing::run_world(2, [&](ProcessGroup& world) {
+    const Tensor tensor = ones(world, 4);
+    world.all_reduce(tensor);
+    const std::vector<int> out(1);
+    std::vector<int> in(1);
+    world.sendrecv(out, 1 - world.rank(), in, 1 - world.rank());  // both are through
+    if (world.rank() == 0) world.abort("enough");
+    EXPECT_THROW(
+        {
+          for (;;) world.barrier();
+        },
+        AbortedError);
+    try {
+      (void)world.batch_isend_irecv({P2POp{P2POp::isend, tensor, 1 - world.rank()}});
+      ADD_FAILURE() << "no error";
+    } catch (const AbortedError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("enough"));
+    }
+  });
+}
+
 TEST_F(NcclBatch, OfWorksThatNobodyWaitsFor) {
   parley::testing::run_world(2, [&](ProcessGroup& world) {
     const int other = 1 - world.rank();

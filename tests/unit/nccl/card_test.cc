@@ -50,18 +50,18 @@ TEST(Choice, FollowsWishes) {
   std::vector<Card> one{card_of(1)};
   one[0].wish = DeviceWish::nccl;
   EXPECT_TRUE(choose(one).is_nccl);
-  EXPECT_EQ(choose(one).why, "PARLEY_DEVICE_PATH=nccl is set");
+  EXPECT_EQ(choose(one).why, "it is asked for");
   std::vector<Card> two{card_of(1), card_of(1)};
   two[1].wish = DeviceWish::nccl;
   EXPECT_FALSE(choose(two).is_nccl);
-  EXPECT_EQ(choose(two).contradiction, "PARLEY_DEVICE_PATH=nccl is set, but ranks 0 and 1 share a device");
+  EXPECT_EQ(choose(two).contradiction, "NCCL is asked for, but ranks 0 and 1 share a device");
   two[0].wish = DeviceWish::ipc;  // counts more
   EXPECT_EQ(choose(two).contradiction, "");
-  EXPECT_EQ(choose(two).why, "PARLEY_DEVICE_PATH=ipc is set on rank 0");
+  EXPECT_EQ(choose(two).why, "rank 0 asks for ipc");
   std::vector<Card> apart{card_of(1), card_of(2)};
   apart[1].wish = DeviceWish::staged;
   EXPECT_FALSE(choose(apart).is_nccl);
-  EXPECT_EQ(choose(apart).why, "PARLEY_DEVICE_PATH=staged is set on rank 1");
+  EXPECT_EQ(choose(apart).why, "rank 1 asks for staged");
 }
 
 }  // namespace

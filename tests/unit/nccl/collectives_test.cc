@@ -93,7 +93,7 @@ TEST_F(NcclGroup, FollowsPARLEY_DEVICE_PATH) {
   setenv("PARLEY_DEVICE_PATH", "ipc", 1);
   parley::testing::run_world(2, [&](ProcessGroup& world) {
     world.all_reduce(ones(world, 1));
-    EXPECT_THAT(world.describe(), HasSubstr("PARLEY_DEVICE_PATH=ipc is set on rank 0"));
+    EXPECT_THAT(world.describe(), HasSubstr("rank 0 asks for ipc"));
   });
   EXPECT_EQ(nccl_.count(Call::join), 0U);
   setenv("PARLEY_DEVICE_PATH", "nccl", 1);
@@ -108,12 +108,29 @@ TEST_F(NcclGroup, FollowsPARLEY_DEVICE_PATH) {
       world.all_reduce(filled(3, 1.0F, Device{Device::cuda, 0}));
       ADD_FAILURE() << "no error";
     } catch (const UsageError& error) {
-      EXPECT_STREQ(error.what(),
-                   "all_reduce: PARLEY_DEVICE_PATH=nccl is set, but ranks 0 and 1 share a device");
+      EXPECT_STREQ(error.what(), "all_reduce: NCCL is asked for, but ranks 0 and 1 share a device");
     }
   });
   setenv("PARLEY_DEVICE_PATH", "fast", 1);
   EXPECT_THROW(parley::testing::run_world(1, [](ProcessGroup&) {}), UsageError);
+}
+
+TEST_F(NcclGroup, ChoosesByItsOptionsUnlessPARLEY_DEVICE_PATHDoes) {
+  for (const bool is_set : {false, true}) {
+    if (is_set) setenv("PARLEY_DEVICE_PATH", "nccl", 1);
+    parley::testing::run_world(2, [&](ProcessGroup& world) {
+      ProcessGroup own = world.dup({.device_backend = DeviceBackend::own});
+      Tensor tensor = ones(world, 3);
+      own.all_reduce(tensor);
+      EXPECT_EQ(last_of<float>(tensor), 2.0F);
+      EXPECT_THAT(own.describe(),
+                  HasSubstr(is_set ? "devices: NCCL 2.28.9" : "without NCCL (rank 0 asks for ipc)"));
+      ProcessGroup pair = world.split(0, 0, {.device_backend = DeviceBackend::nccl});
+      pair.all_reduce(tensor);
+      EXPECT_EQ(last_of<float>(tensor), 4.0F);
+      EXPECT_THAT(pair.describe(), HasSubstr("(it is asked for)"));
+    });
+  }
 }
 
 TEST_F(NcclGroup, EachGroupHasACommunicatorOfItsOwn) {
