@@ -32,6 +32,9 @@ struct Operation {
 
 // One rank's communicator, while it is alive or a kernel of it is under way.
 struct Member {
+  Member(Fabric& in_fabric, Meeting& in_meeting, int own_rank, int of_ranks, int on_device)
+      : fabric(in_fabric), meeting(in_meeting), rank(own_rank), ranks(of_ranks), device(on_device) {}
+
   Fabric& fabric;
   Meeting& meeting;
   const int rank;
