@@ -145,7 +145,13 @@ void choose_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call)
   auto assignment = nccl::assignment_for(call.call, call.place->op, group->rank, group->size);
   if (!assignment) return;
   path.require_device(call.place->device, call.name);
-  const bool needs_own_input = nccl::needs_own_input(*assignment, call.call.input, call.call.output);
+  // Empty where it lies in several pieces, which are brought together anyway.
+  const auto memory = [&](const std::byte* data, std::uint64_t count) {
+    return std::span(data, data == nullptr ? 0 : count * call.call.question.element_bytes);
+  };
+  const bool needs_own_input =
+      nccl::needs_own_input(*assignment, memory(call.call.input, call.call.input_count),
+                            memory(call.call.output, call.call.output_count));
   auto order = std::make_shared<nccl::Order>(*path.link, std::move(*assignment), call.place->stream,
                                              call.call.timeout);
   if (needs_own_input) {

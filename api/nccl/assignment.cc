@@ -1,6 +1,7 @@
 #include "api/nccl/assignment.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "tensor/reduce/choice.h"
@@ -193,8 +194,16 @@ std::optional<Assignment> assignment_for(const collective::Call& call, const std
   return assignment;
 }
 
-bool needs_own_input(const Assignment& assignment, const std::byte* input, const std::byte* output) noexcept {
-  return assignment.operation == Operation::all_to_all && input == output && input != nullptr;
+bool needs_own_input(const Assignment& assignment, std::span<const std::byte> input,
+                     std::span<const std::byte> output) noexcept {
+  const std::less<> lies_before;
+  const bool overlap = !input.empty() && !output.empty() &&
+                       lies_before(input.data(), output.data() + output.size()) &&
+                       lies_before(output.data(), input.data() + input.size());
+  if (!overlap) return false;
+  if (assignment.operation == Operation::all_to_all) return true;
+  const bool is_same = input.data() == output.data() && input.size() == output.size();
+  return assignment.factor.has_value() && !is_same;
 }
 
 Result enqueue(Library& library, Communicator communicator, const Assignment& assignment, Fold fold,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "api/collective/run.h"
@@ -38,10 +39,10 @@ struct Assignment {
                                                        const std::optional<ReduceOp>& op, int rank,
                                                        int ranks);
 
-// Whether it reads its input after it has begun to write an output that is the same memory, so that it needs
-// a copy of the input.
-[[nodiscard]] bool needs_own_input(const Assignment& assignment, const std::byte* input,
-                                   const std::byte* output) noexcept;
+// Whether it needs a copy of its input, for its output is the same memory, and not as NCCL works in place: an
+// exchange, or, with a factor, whatever overlap there is (callers may have any, for ours copies its input).
+[[nodiscard]] bool needs_own_input(const Assignment& assignment, std::span<const std::byte> input,
+                                   std::span<const std::byte> output) noexcept;
 
 // Tells it to the stream. `fold`: that of the assignment, or the scaled sum that was made for its factor.
 // What was told before a failure is. REQUIRES: the communicator is ready, its device entered.

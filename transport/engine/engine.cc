@@ -82,17 +82,18 @@ std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
   return agents_.empty() && late_agents_.empty() ? events : events + advance_agents();
 }
 
-// Each once: one that has much to do wakes itself again, so that the network is looked at in between. Nothing
-// has happened where all of them were late ones: a waiter may go to sleep.
+// Each once: one that has much to do wakes itself again, so that the network is looked at in between. Where
+// all of them were late ones and ended nothing, nothing has happened: a waiter may go to sleep.
 std::size_t Engine::advance_agents() noexcept {
-  const bool any_event = !agents_.empty();
+  const bool any_awake = !agents_.empty();
+  const std::uint64_t ended = messenger_.ended_requests();
   while (Agent* late = late_agents_.pop_front()) agents_.push_back(*late);
   std::size_t advanced = 0;
   for (Agent* last = agents_.back(); Agent* agent = agents_.pop_front(); ++advanced) {
     agent->advance();
     if (agent == last) break;
   }
-  return any_event ? advanced + 1 : 0;
+  return any_awake || messenger_.ended_requests() != ended ? advanced + 1 : 0;
 }
 
 void Engine::set_core_per_rank(bool core_per_rank) {

@@ -18,7 +18,9 @@ namespace parley {
 //
 // Where the group has NCCL (describe()), a batch of its own operations alone, all of memory on a device, with
 // tag 0 and a named peer, is one operation of NCCL's: it meets such batches of the peers only, neither single
-// sends and receives nor other batches, and cannot be cancelled. PARLEY_DEVICE_PATH=ipc is against it.
+// sends and receives nor other batches, and cannot be cancelled. Then what two ranks exchange, and what one
+// sends itself, has to be in one batch of each; the first one with a peer waits for it.
+// PARLEY_DEVICE_PATH=ipc is against all that.
 struct P2POp {
   enum Kind : unsigned char { isend, irecv };
 

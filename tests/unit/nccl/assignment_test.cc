@@ -165,14 +165,24 @@ TEST(Assignment, HasTheFactorInItsType) {
   EXPECT_EQ(factor, 0.5);
 }
 
-TEST(Assignment, NeedsACopyOfItsInputOnlyForAnExchangeInPlace) {
-  std::byte memory[2]{};
-  auto exchange = *assignment_of({.operation = Operation::all_to_all});
-  EXPECT_TRUE(needs_own_input(exchange, memory, memory));
-  EXPECT_FALSE(needs_own_input(exchange, memory, memory + 1));
-  EXPECT_FALSE(needs_own_input(exchange, nullptr, nullptr));
-  auto sum = *assignment_of({.operation = Operation::all_reduce, .op = ReduceOp::sum});
-  EXPECT_FALSE(needs_own_input(sum, memory, memory));
+TEST(Assignment, NeedsACopyOfAnInputThatIsItsOutputToo) {
+  const std::array<std::byte, 8> memory{};
+  const std::span<const std::byte> all(memory), first = all.first(4), shifted = all.subspan(2, 4),
+                                                second = all.last(4);
+  const auto exchange = *assignment_of({.operation = Operation::all_to_all});
+  EXPECT_TRUE(needs_own_input(exchange, all, all));
+  EXPECT_FALSE(needs_own_input(exchange, first, second));
+  EXPECT_FALSE(needs_own_input(exchange, {}, {}));
+  const auto sum = *assignment_of({.operation = Operation::all_reduce, .op = ReduceOp::sum});
+  EXPECT_FALSE(needs_own_input(sum, all, all));
+  // With a factor our own path works on a copy, so that callers may have any overlap.
+  const auto scaled = *assignment_of({.operation = Operation::reduce_scatter, .op = ReduceOp::premul_sum(2)});
+  EXPECT_TRUE(needs_own_input(scaled, first, shifted));
+  EXPECT_TRUE(needs_own_input(scaled, all, second));
+  EXPECT_TRUE(needs_own_input(scaled, all, first));
+  EXPECT_FALSE(needs_own_input(scaled, first, second));
+  const auto reduced = *assignment_of({.operation = Operation::all_reduce, .op = ReduceOp::premul_sum(2)});
+  EXPECT_FALSE(needs_own_input(reduced, all, all));
 }
 
 TEST(Assignment, EndsTheGroupAfterAFailureAndCallsNothingMore) {

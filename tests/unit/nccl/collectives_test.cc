@@ -68,6 +68,16 @@ TEST_F(NcclGroup, FoldsAsItSays) {
   EXPECT_EQ(nccl_.live_scaled_sums(), 0U);
 }
 
+// As on our own path, which works on a copy.
+TEST_F(NcclGroup, ScalesAnInputThatTheOutputLiesIn) {
+  parley::testing::run_world(3, [&](ProcessGroup& world) {
+    const Tensor in = filled(12, static_cast<float>(world.rank() + 1), device_of(world));
+    const Tensor out = in.narrow(0, 0, 4);
+    world.reduce_scatter_tensor(out, in, {.op = ReduceOp::premul_sum(0.5)});
+    EXPECT_EQ(last_of<float>(out), 3.0F);
+  });
+}
+
 TEST_F(NcclGroup, SaysHowItsDevicesWorkTogether) {
   parley::testing::run_world(2, [&](ProcessGroup& world) {
     EXPECT_THAT(world.describe(), ::testing::Not(HasSubstr("devices:")));
