@@ -11,7 +11,7 @@
 namespace parley::nccl {
 namespace {
 
-// The first with ncclCommSplit(), and with a configuration that other versions than the header's can read.
+// The first with a configuration that other versions than the header's can read.
 constexpr int oldest_version = NCCL_VERSION(2, 18, 1);
 
 template <typename Function>

@@ -301,6 +301,7 @@ class Engine {
   const base::ForkGuard fork_guard_;
   socket::Reactor reactor_;
   EngineLock lock_;
+
   // Below: under the lock.
   Messenger messenger_;
   std::vector<std::unique_ptr<Transport>> transports_;
@@ -325,6 +326,7 @@ class Engine {
   AgentList late_agents_;                                        // wake_later()
   base::IntrusiveList<Deferred, DeferredTag> deferred_;          // due, in the order of their requests' ends
   base::IntrusiveList<DeferredRun, DeferredTag> deferred_runs_;  // under way
+
   // The background thread; see background.cc.
   enum class Background : std::uint8_t {
     parked,    // nothing is pending; sleeps until activate_background(), but for the pulse
