@@ -126,6 +126,8 @@ TEST(DeviceReaders, OfOneAllocationKeepItOpenWhenItsOwnerDies) {
                                  buffer.upload(pattern(2 * half, 5));
                                  const Work one = world.isend(first, 1), other = world.isend(second, 1);
                                  (void)world.recv<int>(1);
+                                 // A simulated stream dies with its process; others wait for its events.
+                                 (void)buffer.download(1);
                                  std::raise(SIGKILL);
                                }
                                const cuda::DeviceScope scope(device.api(), 0);
