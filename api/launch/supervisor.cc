@@ -188,6 +188,8 @@ void Supervisor::begin_ranks() {
     environment["WORLD_SIZE"] = std::to_string(layout_.world_size);
     children_[static_cast<std::size_t>(rank)].begin(environment);
   }
+  // A rank elsewhere may have failed already: the news of it was taken together with that of the layout.
+  if (link_ && link_->outcome()) end_with_others();
 }
 
 void Supervisor::step() {

@@ -1,10 +1,11 @@
 # parley_test(unit_tcp SOURCES a_test.cc [MODULES transport/tcp ...] [LINK extra::lib] [LABELS unit] [TIMEOUT 60]
-#             [PROCESSORS 2] [ARGS ...] [TRANSPORTS tcp] [RUN_SERIAL] [ON_DEVICE])
+#             [PROCESSORS 2 | WAITS] [ARGS ...] [TRANSPORTS tcp] [RUN_SERIAL] [ON_DEVICE])
 # One GoogleTest program, one CTest entry per program. MODULES names the module folders whose objects are linked;
 # without it the whole library is. TIMEOUT is in seconds, for the release preset. PROCESSORS is how many busy
-# processes or threads the test keeps, so that CTest does not run others beside it. For each of TRANSPORTS there is
-# one CTest entry more, NAME_TRANSPORT, which runs the same program with PARLEY_TRANSPORTS set to it. ON_DEVICE: for
-# each of these entries there is one more, ENTRY_gpu, which runs the same on the machine's device.
+# processes or threads the test keeps, so that CTest does not run others beside it; WAITS: it sleeps nearly all the
+# time, and others run beside it. For each of TRANSPORTS there is one CTest entry more, NAME_TRANSPORT, which runs the
+# same program with PARLEY_TRANSPORTS set to it. ON_DEVICE: for each of these entries there is one more, ENTRY_gpu,
+# which runs the same on the machine's device.
 set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
 
 # What most tests include, compiled once: reading it is half of a test's compilation where it is not optimized. Off
@@ -22,6 +23,10 @@ if(PARLEY_TEST_PRECOMPILED_HEADERS)
     <functional> <list> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <thread> <vector>)
 endif()
 
+# What CTest is told to share out (ctest --parallel) is thirds of processors, so that tests that wait can have one each.
+# tools/test asks for all of them.
+set(parley_slots_per_processor 3)
+
 # Makes entries of a program run on the machine's device, one after the other; without one they are skipped, in words.
 # The program has the main() of tests/gpu/main.cc.
 add_custom_target(gpu_tests)  # all of them
@@ -32,12 +37,16 @@ function(parley_run_on_device program)
 endfunction()
 
 function(parley_test name)
-  cmake_parse_arguments(arg "RUN_SERIAL;ON_DEVICE" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS;TRANSPORTS" ${ARGN})
+  cmake_parse_arguments(arg "RUN_SERIAL;ON_DEVICE;WAITS" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS;TRANSPORTS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   if(NOT arg_PROCESSORS)
     set(arg_PROCESSORS 1)
+  endif()
+  math(EXPR slots "${arg_PROCESSORS} * ${parley_slots_per_processor}")
+  if(arg_WAITS)
+    set(slots 1)
   endif()
   math(EXPR timeout "${arg_TIMEOUT} * ${PARLEY_TEST_TIMEOUT_FACTOR}")
   add_executable(${name} ${arg_SOURCES})
@@ -78,7 +87,10 @@ function(parley_test name)
     endforeach()
   endif()
   set_tests_properties(${entries} ${device_entries} PROPERTIES
-    TIMEOUT ${timeout} LABELS "${arg_LABELS}" PROCESSORS ${arg_PROCESSORS} RUN_SERIAL ${arg_RUN_SERIAL})
+    TIMEOUT ${timeout} LABELS "${arg_LABELS}" PROCESSORS ${slots} RUN_SERIAL ${arg_RUN_SERIAL})
+  if(arg_WAITS)
+    set_tests_properties(${entries} ${device_entries} PROPERTIES COST 100)  # early, so that nothing waits for them
+  endif()
   if(device_entries)
     parley_run_on_device(${name} ${device_entries})
   endif()
