@@ -6,9 +6,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "api/device_path.h"
-#include "api/post_together.h"
+#include "api/failure.h"
+#include "api/fused_messages.h"
 #include "api/posting.h"
 #include "transport/base/deadline.h"
 #include "transport/base/log.h"
@@ -58,34 +63,71 @@ Result enqueue(Library& library, Communicator communicator, std::span<const P2PO
   return nccl::has_failed(told) ? told : ended;
 }
 
+// The group's NCCL is over: why, its collectives tell.
+[[noreturn]] void throw_over(const GroupState& group) {
+  throw_failure(group, {call_name, group.all_contexts.collectives}, base::Code::aborted);
+}
+
 // Its place among all that NCCL is told, and the tags of its messages, which follow that order.
 struct Place {
   std::uint64_t number = 0;
   std::vector<std::int64_t> tags;
 };
 
+// Throws why NCCL is over. REQUIRES: what follows ends the link or the number's turn.
 Place take_place(const GroupState& group, DevicePath& path, std::span<const P2POp> ops) {
   Place place;
   place.tags.resize(ops.size());
-  group.world->engine->locked([&](Messenger&) {
+  const bool is_over = group.world->engine->locked([&](Messenger& messenger) {
+    if (messenger.abort_record(group.all_contexts.collectives) != nullptr) return true;
+    if (path.link->look() == Link::State::over) return true;
     place.number = path.link->take_number();
     for (std::size_t i = 0; i < ops.size(); ++i) {
       auto& numbers = ops[i].op == P2POp::isend ? path.sent : path.received;
       std::uint64_t& number = numbers[static_cast<std::size_t>(ops[i].peer)];
       place.tags[i] = FusedTag{number++, ops[i].tensor.bytes()}.packed();
     }
+    return false;
   });
+  if (is_over) throw_over(group);
   return place;
 }
 
+// Ends the group's NCCL, which has waited too long: for those who have not come, if there are any. What is to
+// be told of it; nothing where it had ended before, or has begun at last. REQUIRES: the engine's lock.
+std::optional<FailureFacts> give_up(const GroupState& group, Link& link, std::uint64_t number,
+                                    const FusedMessages& messages, std::chrono::nanoseconds elapsed,
+                                    Messenger& messenger) {
+  const std::uint32_t context = group.all_contexts.collectives;
+  const Link::State state = link.look();
+  if (messenger.abort_record(context) != nullptr || state == Link::State::over) return std::nullopt;
+  if (state == Link::State::ready && link.is_turn_of(number)) return std::nullopt;
+  const std::vector<std::size_t> unmatched = messages.unmatched();
+  const std::string absent = messages.peers_of(unmatched);
+  FailureFacts facts;
+  if (!unmatched.empty()) {
+    facts = facts_of(messages.describe(unmatched.front()), base::Code::timed_out, messenger);
+    if (unmatched.size() > 1)
+      facts.extra += base::concat(facts.extra.empty() ? "" : "; ", "the batch waited for ", absent);
+  }
+  link.give_up(absent);
+  if (unmatched.empty()) facts = facts_of({call_name, context}, base::Code::aborted, messenger);
+  facts.elapsed = elapsed;
+  return facts;
+}
+
 // Has NCCL begin, after what was told to it before. The call stays until the stream has been told, for what
-// its caller tells the stream next comes after it. Throws why NCCL is over.
-void tell(const GroupState& group, Link& link, std::uint64_t number, std::span<const P2POp> ops) {
+// its caller tells the stream next comes after it: with a peer's first batch, NCCL tells it only once that
+// has come. Throws why NCCL is over; the messages are not bound then, and end with their Works.
+void tell(const GroupState& group, Link& link, std::uint64_t number, std::span<const P2POp> ops,
+          const FusedMessages& messages) {
   transport::Engine& engine = *group.world->engine;
   const std::uint32_t context = group.all_contexts.collectives;
   const auto timeout = timeout_of(group, ops);
+  const auto start = std::chrono::steady_clock::now();
   const auto deadline = base::Deadline::after(timeout);
   const auto stream = static_cast<cuda::Stream>(current_stream());
+  std::optional<FailureFacts> failure;
   for (bool is_told = false;;) {
     const Link::State state = engine.locked([&](Messenger& messenger) {
       if (messenger.abort_record(context) != nullptr) return Link::State::over;
@@ -97,60 +139,22 @@ void tell(const GroupState& group, Link& link, std::uint64_t number, std::span<c
           return enqueue(link.library(), communicator, ops, stream);
         });
       }
-      if (now == Link::State::ready) link.end_turn();
+      if (now != Link::State::ready) return now;
+      messages.bind();
+      link.end_turn();
       return now;
     });
     if (state == Link::State::ready) return;
-    if (state == Link::State::over) throw_failure(group, {call_name, context}, base::Code::aborted);
+    if (failure) std::rethrow_exception(to_exception(*group.world, *failure));
+    if (state == Link::State::over) throw_over(group);
     constexpr auto period = std::chrono::milliseconds(1);
     engine.wait_until([](const Messenger&) { return false; }, period);
-    if (deadline.expired()) engine.locked([&](Messenger&) { link.give_up(); });
+    engine.locked([&](Messenger& messenger) {
+      if (!deadline.expired() && !messages.has_timed_out()) return;
+      failure = give_up(group, link, number, messages, std::chrono::steady_clock::now() - start, messenger);
+    });
   }
 }
-
-// One operation's message without content.
-class FusedItem {
- public:
-  FusedItem(const P2POp& op, const std::shared_ptr<GroupState>& group, std::int64_t tag, Work& work)
-      : op_(op), group_(group), tag_(tag), work_(work) {}
-
-  [[nodiscard]] bool is_send() const noexcept { return op_.op == P2POp::isend; }
-  base::Status post(transport::Engine::Visit& visit) const {
-    // Of the tensor's memory, so that the operation keeps that.
-    const std::shared_ptr<const void> owner = op_.tensor.owner();
-    const std::shared_ptr<const void> memory(owner, op_.tensor.data());
-    const Tensor nothing = Tensor::adopt_read_only(memory, {0}, op_.tensor.dtype(), {}, op_.tensor.device());
-    const base::Status status = is_send() ? post_send(work_, group_, nothing, op_.peer, send_spec(), visit)
-                                          : post_receive(work_, group_, nothing, receive_spec(), visit);
-    Operation* const operation = WorkAccess::operation(work_);
-    if (operation != nullptr) operation->request->is_bound = true;  // NCCL will move what it stands for
-    return status;
-  }
-  void leave(base::Status status) const {
-    const auto description = is_send() ? describe(send_spec()) : describe(receive_spec());
-    WorkAccess::set_error(work_, failure_of(*group_, description, status));
-  }
-
- private:
-  [[nodiscard]] transport::SendSpec send_spec() const {
-    transport::SendSpec spec = checked_send_spec(*group_, op_.tensor, op_.peer, tag_, op_.timeout);
-    spec.context = group_->all_contexts.fused_batches;
-    spec.bytes = 0;
-    spec.urgency = transport::Endpoint::Urgency::batch;
-    return spec;
-  }
-  [[nodiscard]] transport::ReceiveSpec receive_spec() const {
-    transport::ReceiveSpec spec = checked_receive_spec(*group_, op_.tensor, op_.peer, tag_, op_.timeout);
-    spec.pattern.context = group_->all_contexts.fused_batches;
-    spec.capacity_bytes = 0;
-    return spec;
-  }
-
-  const P2POp& op_;
-  const std::shared_ptr<GroupState>& group_;
-  const std::int64_t tag_;
-  Work& work_;
-};
 
 }  // namespace
 
@@ -160,12 +164,17 @@ bool post_fused(const std::shared_ptr<GroupState>& group, std::span<const P2POp>
   DevicePath& path = device_path_of(group, device, group->world->timeout, call_name);
   if (path.link == nullptr) return false;
   path.require_device(device, call_name);
-  const Place place = take_place(*group, path, ops);
-  tell(*group, *path.link, place.number, ops);
-  const auto sends = static_cast<std::size_t>(
-      std::count_if(ops.begin(), ops.end(), [](const P2POp& op) { return op.op == P2POp::isend; }));
-  const auto at = [&](std::size_t i) { return FusedItem(ops[i], group, place.tags[i], works[i]); };
-  post_together(*group->world->engine, ops.size() - sends, sends, at);
+  Place place = take_place(*group, path, ops);
+  // They go first: while NCCL waits for a peer, they tell for which one.
+  FusedMessages messages(group, ops, works, std::move(place.tags));
+  try {
+    messages.post();
+    tell(*group, *path.link, place.number, ops, messages);
+  } catch (...) {
+    // If it is not over: its turn would never end.
+    group->world->engine->locked([&](Messenger&) { path.link->fail("a batch could not be begun"); });
+    throw;
+  }
   return true;
 }
 

@@ -172,9 +172,9 @@ cuda::Code Link::set_mark() noexcept {
   return cuda::Code::ok;
 }
 
-void Link::give_up() noexcept {
+void Link::give_up(std::string_view absent) noexcept {
   if (state_ == State::over) return;
-  why_over_ = describe();
+  why_over_ = absent.empty() ? describe() : std::string(absent);
   abort_context(messenger_->options().self,
                 EndReason{EndReason::Kind::timed_out, "it waited for " + why_over_}.encoded(),
                 AbortManner::gentle);
@@ -182,6 +182,7 @@ void Link::give_up() noexcept {
 }
 
 void Link::fail(std::string_view why) noexcept {
+  if (state_ == State::over) return;
   why_over_ = why;
   abort_context(messenger_->options().self, EndReason{EndReason::Kind::aborted, why_over_}.encoded(),
                 AbortManner::gentle);

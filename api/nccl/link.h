@@ -67,8 +67,11 @@ class Link final : public transport::Agent {
     const cuda::DeviceScope scope(*place_.port.api(), place_.device);
     ask(communicator_);
   }
-  // A deadline has passed while NCCL was joining or launching.
-  void give_up() noexcept;
+  // A deadline has passed while NCCL was joining or launching; for want of these ranks ("rank 2"), if it is
+  // known.
+  void give_up(std::string_view absent) noexcept;
+  // Something else is in the way of what was to be told.
+  void fail(std::string_view why) noexcept;
   // The number's turn is over: what it was for is told.
   void end_turn() noexcept { ++told_; }
 
@@ -92,7 +95,6 @@ class Link final : public transport::Agent {
   void end_watch(base::Status status) noexcept;
   static void on_interrupt(transport::Request& request) noexcept;
   void look_at_mark() noexcept;
-  void fail(std::string_view why) noexcept;
   void abort_context(std::uint32_t by, const std::string& reason, transport::AbortManner manner) noexcept;
   void end_badly() noexcept;
 

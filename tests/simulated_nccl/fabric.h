@@ -30,6 +30,7 @@ struct Meeting {
     std::array<std::byte, chunk_bytes> chunk;
   };
   struct Mailbox {
+    std::atomic<bool> has_sender, has_receiver;  // has told its first one: see connects_at_first_use
     std::atomic<std::uint64_t> written, read;
     std::size_t bytes;
     std::array<std::byte, mail_bytes> content;
@@ -44,6 +45,9 @@ struct Fabric {
   std::atomic<std::uint32_t> meetings;
   std::atomic<std::uint64_t> mismatches;  // ranks that found the others in another collective than theirs
   std::atomic<bool> holds_joins;          // nobody's join ends while this is set
+  // A group with a send or receive is launching until the peers that it names have told one to meet it: the
+  // first such group of a pair waits for the peer.
+  std::atomic<bool> connects_at_first_use;
   std::array<Meeting, most_meetings> meeting;
 };
 

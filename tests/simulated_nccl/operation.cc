@@ -132,14 +132,17 @@ class Collective {
   const std::size_t element_bytes_;
 };
 
+// Of a send or receive.
+Meeting::Mailbox& mailbox_of(const Member& member, const Operation& message) {
+  const auto self = static_cast<std::size_t>(member.rank), peer = static_cast<std::size_t>(message.peer);
+  return message.kind == Kind::send ? member.meeting.mail[self][peer] : member.meeting.mail[peer][self];
+}
+
 // One send or receive, which goes on as far as it can.
 class Message {
  public:
   Message(Member& member, const Operation& of, const cuda::testing::KernelMemory& memory)
-      : of_(of), memory_(memory), bytes_(of.count * size_of(of.type)) {
-    const auto self = static_cast<std::size_t>(member.rank), peer = static_cast<std::size_t>(of.peer);
-    mailbox_ = of.kind == Kind::send ? &member.meeting.mail[self][peer] : &member.meeting.mail[peer][self];
-  }
+      : of_(of), memory_(memory), bytes_(of.count * size_of(of.type)), mailbox_(&mailbox_of(member, of)) {}
 
   [[nodiscard]] bool is_done() const { return done_ == bytes_; }
   [[nodiscard]] const Meeting::Mailbox* lane() const { return mailbox_; }
@@ -170,8 +173,8 @@ class Message {
   const Operation& of_;
   const cuda::testing::KernelMemory& memory_;
   const std::size_t bytes_;
+  Meeting::Mailbox* mailbox_;
   std::size_t done_ = 0;
-  Meeting::Mailbox* mailbox_ = nullptr;
 };
 
 // All together; those of one pair and direction one after another.
@@ -199,6 +202,31 @@ void exchange(Member& member, std::vector<Message>& messages) {
 }
 
 }  // namespace
+
+bool meets_itself(const Member& member, const std::vector<Operation>& operations) {
+  std::vector<std::size_t> sent, received;
+  for (const Operation& operation : operations)
+    if (operation.is_message() && operation.peer == member.rank)
+      (operation.kind == Kind::send ? sent : received).push_back(operation.count * size_of(operation.type));
+  return sent == received;
+}
+
+void connect(const Member& member, const std::vector<Operation>& operations) {
+  for (const Operation& operation : operations) {
+    if (!operation.is_message()) continue;
+    Meeting::Mailbox& mailbox = mailbox_of(member, operation);
+    (operation.kind == Kind::send ? mailbox.has_sender : mailbox.has_receiver) = true;
+  }
+}
+
+bool are_connected(const Member& member, const std::vector<Operation>& operations) {
+  if (!member.fabric.connects_at_first_use) return true;
+  return std::all_of(operations.begin(), operations.end(), [&](const Operation& operation) {
+    if (!operation.is_message()) return true;
+    const Meeting::Mailbox& mailbox = mailbox_of(member, operation);
+    return operation.kind == Kind::send ? mailbox.has_receiver.load() : mailbox.has_sender.load();
+  });
+}
 
 void perform(Member& member, const std::vector<Operation>& operations,
              const cuda::testing::KernelMemory& memory) {

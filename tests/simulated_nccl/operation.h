@@ -45,6 +45,14 @@ struct Member {
   std::atomic<int> kernels{0};  // enqueued, not ended
 };
 
+// Whether the rank receives from itself what it sends itself, in this order, and nothing else.
+[[nodiscard]] bool meets_itself(const Member& member, const std::vector<Operation>& operations);
+
+// Tells the peers of sends and receives that this rank has come to them, and whether those have: see
+// Fabric::connects_at_first_use.
+void connect(const Member& member, const std::vector<Operation>& operations);
+[[nodiscard]] bool are_connected(const Member& member, const std::vector<Operation>& operations);
+
 // Does what one group told: the collectives in their order, the sends and receives together. Waits for the
 // other ranks; ends early, undone, when the member is aborted.
 void perform(Member& member, const std::vector<Operation>& operations,

@@ -165,7 +165,9 @@ Result SimulatedNccl::state(Communicator communicator) noexcept {
       return owned->phase == Phase::failed ? Result::invalid_usage : Result::success;
     }
     case Phase::launching:
-      if (--owned->looks_left > 0) return Result::in_progress;
+      if (owned->looks_left > 0) --owned->looks_left;
+      if (owned->looks_left > 0 || !are_connected(*owned->member, owned->launched))
+        return Result::in_progress;
       owned->phase = Phase::ready;
       return launch(*owned, std::exchange(owned->launched, {}));
     case Phase::finishing: {
@@ -244,10 +246,13 @@ Result SimulatedNccl::end_group() noexcept {
   Owned* const owned = find(told.communicator, "end_group");
   if (owned == nullptr) return Result::invalid_argument;
   if (owned->phase != Phase::ready) return violate("work for a communicator that is not ready");
-  if (background_launches_ == 0) return launch(*owned, told.operations);
-  --background_launches_;
+  if (!meets_itself(*owned->member, told.operations)) return Result::invalid_usage;
+  connect(*owned->member, told.operations);
+  const bool is_late = background_launches_ > 0;
+  if (!is_late && are_connected(*owned->member, told.operations)) return launch(*owned, told.operations);
+  if (is_late) --background_launches_;
   owned->phase = Phase::launching;
-  owned->looks_left = background_looks_;
+  owned->looks_left = is_late ? background_looks_ : 0;
   owned->launched = told.operations;
   return Result::in_progress;
 }
