@@ -101,8 +101,10 @@ std::unique_ptr<nccl::Link> join(const std::shared_ptr<GroupState>& group, int d
   const nccl::Link::Place place{*nccl::runtime(), world.devices, device, *world.engine,
                                 group->all_contexts.collectives};
   try {
-    return std::make_unique<nccl::Link>(place, id,
-                                        nccl::Membership{group->rank, group->size, group->name.c_str()});
+    auto link = std::make_unique<nccl::Link>(place, id,
+                                             nccl::Membership{group->rank, group->size, group->name.c_str()});
+    world.await(link->work());
+    return link;
   } catch (const std::system_error& error) {
     throw ResourceError(concat(operation, ": no thread for NCCL: ", error.what()));
   }

@@ -18,7 +18,8 @@ using transport::Request;
 
 Link::Link(const Place& place, const UniqueId& id, const Membership& who)
     : place_(place),
-      undertaker_(std::make_unique<Undertaker>(place.library, *place.port.api(), place.device)) {
+      undertaker_(std::make_unique<Undertaker>(place.library, *place.port.api(), place.device,
+                                               [this] { return is_idle(); })) {
   const cuda::DeviceScope scope(*place_.port.api(), place_.device);
   const Result joined = place_.library.join(id, who, communicator_);
   place_.engine.locked([&](Messenger& messenger) {
@@ -34,13 +35,14 @@ Link::~Link() {
   }
   place_.engine.locked([&](Messenger&) {
     if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
+    const bool is_at_work = has_work();
     end_watch(Code::cancelled);
     if (mark_.is_awaited) place_.port.desk(place_.device)->events.give_back(mark_.event);
     if (state_ == State::over) return;
     const bool is_late = mark_.is_awaited && Clock::now() >= mark_.deadline;
     const bool is_well =
         state_ == State::ready && !is_late && messenger_->abort_record(place_.context) == nullptr;
-    is_well ? undertaker_->finish(communicator_) : undertaker_->abort(communicator_);
+    is_well ? undertaker_->finish(communicator_, is_at_work) : undertaker_->abort(communicator_);
   });
 }
 
@@ -154,6 +156,20 @@ void Link::look_at_mark() noexcept {
   if (!has_more_) return end_watch({});
   const cuda::Code set = set_mark();
   if (set != cuda::Code::ok) fail(api.describe(set));
+}
+
+// Looks whether nothing is on its way any more.
+bool Link::is_idle() noexcept {
+  if (watch_ == nullptr || look() == State::over || state_ == State::joining) return true;
+  if (state_ == State::ready) look_at_mark();
+  return watch_ == nullptr;
+}
+
+// The same without a change of anything, for what ends: what comes after the mark may be done already.
+bool Link::has_work() noexcept {
+  if (watch_ == nullptr || state_ == State::joining) return false;
+  const cuda::DeviceScope scope(*place_.port.api(), place_.device);
+  return has_more_ || (mark_.is_awaited && place_.port.api()->query(mark_.event) == cuda::Code::not_ready);
 }
 
 // After all that was told so far. REQUIRES: the device is entered.

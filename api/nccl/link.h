@@ -67,6 +67,9 @@ class Link final : public transport::Agent {
     const cuda::DeviceScope scope(*place_.port.api(), place_.device);
     ask(communicator_);
   }
+  // What the device does for it, longer than it lives: for the world that is left.
+  [[nodiscard]] std::shared_ptr<wireup::DeviceWork> work() const noexcept { return undertaker_->work(); }
+
   // A deadline has passed while NCCL was joining or launching; for want of these ranks ("rank 2"), if it is
   // known.
   void give_up(std::string_view absent) noexcept;
@@ -95,6 +98,8 @@ class Link final : public transport::Agent {
   void end_watch(base::Status status) noexcept;
   static void on_interrupt(transport::Request& request) noexcept;
   void look_at_mark() noexcept;
+  bool is_idle() noexcept;
+  [[nodiscard]] bool has_work() noexcept;
   void abort_context(std::uint32_t by, const std::string& reason, transport::AbortManner manner) noexcept;
   void end_badly() noexcept;
 

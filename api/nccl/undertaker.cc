@@ -1,9 +1,9 @@
 #include "api/nccl/undertaker.h"
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "transport/base/log.h"
 
@@ -13,30 +13,49 @@ using namespace std::chrono_literals;
 
 namespace {
 constexpr auto patience_of_destructor = 1s;
-constexpr auto patience_with_peers = 5s;
 constexpr auto look_period = 1ms;
 }  // namespace
 
-// Invariants: `asked`, `is_dropped` and `has_ended` only ever turn true; what was asked for does not change
-// afterwards. The thread holds this, too.
-struct Undertaker::Shared {
-  Shared(Library& of_library, cuda::Api& of_api, int on_device) noexcept
-      : library(of_library), api(of_api), device(on_device) {}
+// Invariants: (1) `asked`, `is_dropped` and `has_ended` only ever turn true; (2) what was asked for does not
+// change afterwards; (3) `asked` turns true under the engine's lock, so that `is_idle` is not called after
+// it. The thread holds this, too.
+struct Undertaker::Shared final : wireup::DeviceWork {
+  Shared(Library& of_library, cuda::Api& of_api, int on_device, std::function<bool()> asked_before,
+         std::chrono::milliseconds longest) noexcept
+      : library(of_library),
+        api(of_api),
+        device(on_device),
+        is_idle(std::move(asked_before)),
+        patience(longest) {}
   Library& library;
   cuda::Api& api;
   const int device;
+  const std::function<bool()> is_idle;
+  const std::chrono::milliseconds patience;
+
+  // Whoever is asked may ask for an end: not with the mutex.
+  bool is_done() noexcept override {
+    {
+      const std::lock_guard lock(mutex);
+      if (asked) return has_ended || !has_work;
+    }
+    return is_idle();
+  }
 
   std::mutex mutex;  // guards all below
   std::condition_variable changed;
   Communicator communicator = nullptr;
   Manner manner = Manner::finish;
+  bool has_work = false;
+  std::chrono::steady_clock::time_point end_of_patience;  // counted from when it was asked for
   bool asked = false;
   bool is_dropped = false;  // nobody will ask any more
   bool has_ended = false;
 };
 
-Undertaker::Undertaker(Library& library, cuda::Api& api, int device)
-    : shared_(std::make_shared<Shared>(library, api, device)) {
+Undertaker::Undertaker(Library& library, cuda::Api& api, int device, std::function<bool()> is_idle,
+                       std::chrono::milliseconds patience)
+    : shared_(std::make_shared<Shared>(library, api, device, std::move(is_idle), patience)) {
   std::thread([shared = shared_] { main(shared); }).detach();
 }
 
@@ -49,19 +68,25 @@ Undertaker::~Undertaker() {
 }
 
 void Undertaker::abort(Communicator communicator) noexcept {
-  ask(communicator, Manner::abort);
+  ask(communicator, Manner::abort, false);
 }
 
-void Undertaker::finish(Communicator communicator) noexcept {
-  ask(communicator, Manner::finish);
+void Undertaker::finish(Communicator communicator, bool has_work) noexcept {
+  ask(communicator, Manner::finish, has_work);
 }
 
-void Undertaker::ask(Communicator communicator, Manner manner) noexcept {
+std::shared_ptr<wireup::DeviceWork> Undertaker::work() const noexcept {
+  return shared_;
+}
+
+void Undertaker::ask(Communicator communicator, Manner manner, bool has_work) noexcept {
   const std::lock_guard lock(shared_->mutex);
   if (shared_->asked) return;
   shared_->asked = true;
   shared_->communicator = communicator;
   shared_->manner = manner;
+  shared_->has_work = has_work;
+  shared_->end_of_patience = std::chrono::steady_clock::now() + shared_->patience;
   shared_->changed.notify_all();
 }
 
@@ -85,11 +110,15 @@ void Undertaker::main(const std::shared_ptr<Shared>& shared) noexcept {
 void Undertaker::finish_now(Shared& shared) noexcept {
   Library& library = shared.library;
   Result result = library.finish(shared.communicator);
-  const auto until = std::chrono::steady_clock::now() + patience_with_peers;
-  while (result == Result::in_progress && std::chrono::steady_clock::now() < until) {
+  while (result == Result::in_progress && std::chrono::steady_clock::now() < shared.end_of_patience) {
     std::this_thread::sleep_for(look_period);
     result = library.state(shared.communicator);
   }
+  if (result == Result::in_progress)
+    PARLEY_LOG(warn, "cuda",
+               "an NCCL communicator is aborted, and with it what its device has not done: it has "
+               "not ended within ",
+               shared.patience.count(), " ms");
   if (result == Result::success)
     (void)library.destroy(shared.communicator);  // it is freed in any case
   else

@@ -98,15 +98,26 @@ void World::leave(std::chrono::nanoseconds linger) {
   store_server.reset();
 }
 
+void World::await(const std::shared_ptr<DeviceWork>& work) {
+  engine->locked([&](transport::Messenger&) {
+    std::erase_if(device_work, [](const auto& known) { return known.expired(); });
+    device_work.push_back(work);
+  });
+}
+
 // What our device still has to write or to read, others wait for on theirs, and it ends with this process.
 void World::wait_for_devices(base::Deadline deadline) {
   const auto are_idle = [this](const transport::Messenger&) {
-    return std::all_of(device_movers.begin(), device_movers.end(),
-                       [](const auto& mover) { return mover->is_idle(); });
+    const bool is_all_copied = std::all_of(device_movers.begin(), device_movers.end(),
+                                           [](const auto& mover) { return mover->is_idle(); });
+    return is_all_copied && std::all_of(device_work.begin(), device_work.end(), [](const auto& known) {
+             const auto work = known.lock();
+             return work == nullptr || work->is_done();
+           });
   };
-  while (!engine->inspect(are_idle)) {
+  while (!engine->locked(are_idle)) {
     if (deadline.expired()) {
-      PARLEY_LOG(warn, "cuda", "leaving before devices have done what messages of this rank have told them");
+      PARLEY_LOG(warn, "cuda", "leaving before devices have done what this rank has told them");
       return;
     }
     engine->wait_until([](const transport::Messenger&) { return false; }, device_look_period);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/wireup/device_work.h"
 #include "api/wireup/group_books.h"
 #include "api/wireup/ladder.h"
 #include "api/wireup/last_word.h"
@@ -94,7 +95,10 @@ struct World {
   // longer than the world too. Null: there is none. Throws std::bad_alloc.
   [[nodiscard]] std::shared_ptr<void> allocate_shared(std::size_t bytes) const;
 
-  // Until devices have done what messages have told them, or the deadline has passed.
+  // Has leaving wait for it, too, as long as it is there. Throws std::bad_alloc. REQUIRES: not the engine's
+  // lock.
+  void await(const std::shared_ptr<DeviceWork>& work);
+  // Until devices have done what messages and others have told them, or the deadline has passed.
   void wait_for_devices(base::Deadline deadline);
 
   int rank = 0;
@@ -120,6 +124,7 @@ struct World {
   // These outlive the engine.
   transport::cuda_ipc::Port devices;
   std::vector<std::unique_ptr<transport::cuda_ipc::IpcMover>> device_movers;  // of all links so far
+  std::vector<std::weak_ptr<DeviceWork>> device_work;  // besides; under the engine's lock
   Ladder ladder;
   // Of the link to oneself, and of a world of threads.
   std::unique_ptr<transport::InprocHub> self_hub;
