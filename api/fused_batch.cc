@@ -40,6 +40,33 @@ bool can_be_fused(const GroupState& group, std::span<const P2POp> ops) noexcept 
   });
 }
 
+std::string count_text(std::size_t count, const char* what) {
+  return base::concat(count, ' ', what, count == 1 ? "" : "s");
+}
+
+// NCCL pairs what a rank sends itself with what it receives from itself, within the batch; what is left over
+// would end the group's NCCL. Throws UsageError.
+void check_own_messages(const GroupState& group, std::span<const P2POp> ops) {
+  std::vector<std::size_t> sent, received;  // bytes
+  for (const P2POp& op : ops)
+    if (op.peer == group.rank) (op.op == P2POp::isend ? sent : received).push_back(op.tensor.bytes());
+  if (sent == received) return;
+  const auto [one, other] = std::mismatch(sent.begin(), sent.end(), received.begin(), received.end());
+  const bool is_longer = one == sent.end() || other == received.end();
+  const std::string which = is_longer
+                                ? base::concat(count_text(sent.size(), "send"), " to this rank itself, and ",
+                                               count_text(received.size(), "receive"), " from it")
+                                : base::concat("send ", one - sent.begin(), " to this rank itself has ", *one,
+                                               " B, receive ", one - sent.begin(), " from it ", *other, " B");
+  ErrorDetails details;
+  details.rank = details.peer = group.world->rank;
+  details.operation = call_name;
+  throw UsageError(base::concat(call_name, ": ", which,
+                                ": by NCCL a rank receives what it sends itself in the "
+                                "same batch, in the same order (PARLEY_DEVICE_PATH=ipc: in any)"),
+                   details);
+}
+
 // The longest of them: together they are one.
 std::chrono::nanoseconds timeout_of(const GroupState& group, std::span<const P2POp> ops) {
   std::chrono::nanoseconds longest{0};
@@ -164,6 +191,7 @@ bool post_fused(const std::shared_ptr<GroupState>& group, std::span<const P2POp>
   DevicePath& path = device_path_of(group, device, group->world->timeout, call_name);
   if (path.link == nullptr) return false;
   path.require_device(device, call_name);
+  check_own_messages(*group, ops);
   Place place = take_place(*group, path, ops);
   // They go first: while NCCL waits for a peer, they tell for which one.
   FusedMessages messages(group, ops, works, std::move(place.tags));

@@ -37,7 +37,8 @@ struct FusedTag {
 
 // Posts the operations as one, if they are what NCCL can fuse: all of this group, of memory of one device,
 // with tag 0 and a named peer, and the group has NCCL. False: nothing was done. REQUIRES: all are checked,
-// and `works` are as many and empty. Throws as device_path_of(), and where NCCL does not begin why not:
+// and `works` are as many and empty. Throws as device_path_of(); UsageError where what it sends itself is not
+// what it receives from itself, and nothing was done; and where NCCL does not begin why not:
 // TimeoutError names a peer that has not come. Then the works are to be dropped, which takes back what was
 // posted.
 bool post_fused(const std::shared_ptr<GroupState>& group, std::span<const P2POp> ops, std::span<Work> works);

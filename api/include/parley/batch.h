@@ -18,9 +18,10 @@ namespace parley {
 //
 // Where the group has NCCL (describe()), a batch of its own operations alone, all of memory on a device, with
 // tag 0 and a named peer, is one operation of NCCL's: it meets such batches of the peers only, neither single
-// sends and receives nor other batches, and cannot be cancelled. Then what two ranks exchange, and what one
-// sends itself, has to be in one batch of each. The first one with a peer waits for that in its call, which
-// ends in a TimeoutError that names who does not come. PARLEY_DEVICE_PATH=ipc is against all that.
+// sends and receives nor other batches, and cannot be cancelled. Then what two ranks exchange has to be in
+// one batch of each. What a rank sends itself it has to receive in the same batch, as many and of the same
+// sizes, in order; anything else is a UsageError. The first batch with a peer waits for that in its call,
+// which ends in a TimeoutError that names who does not come. PARLEY_DEVICE_PATH=ipc is against all that.
 struct P2POp {
   enum Kind : unsigned char { isend, irecv };
 

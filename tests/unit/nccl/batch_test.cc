@@ -162,6 +162,55 @@ TEST_F(NcclBatch, OfWorksThatNobodyWaitsFor) {
   });
 }
 
+TEST_F(NcclBatch, WhatARankSendsItselfHasToBeReceivedByTheSameBatch) {
+  parley::testing::run_world(2, [&](ProcessGroup& world) {
+    const int self = world.rank(), other = 1 - self;
+    const Tensor out = filled(4, self, device_of(world)), in = filled(4, -1, device_of(world));
+    const Tensor longer = filled(5, -1, device_of(world)), empty = filled(0, 0, device_of(world));
+    const P2POp send{P2POp::isend, out, self}, receive{P2POp::irecv, in, self};
+    const auto error_of = [&](std::initializer_list<P2POp> ops) -> std::string {
+      try {
+        (void)world.batch_isend_irecv(ops);
+      } catch (const UsageError& error) {
+        EXPECT_EQ(error.details().rank, self);
+        EXPECT_EQ(error.details().peer, self);
+        return error.what();
+      }
+      return "no error";
+    };
+    const P2POp to_other{P2POp::isend, out, other}, from_other{P2POp::irecv, in, other};
+    EXPECT_THAT(error_of({to_other, send, from_other}),
+                AllOf(HasSubstr("batch_isend_irecv: 1 send to this rank itself, and 0 receives from it"),
+                      HasSubstr("in the same batch")));
+    EXPECT_THAT(error_of({receive, send, receive}), HasSubstr("1 send to this rank itself, and 2 receives"));
+    EXPECT_THAT(error_of({P2POp{P2POp::isend, empty, self}}), HasSubstr("1 send"));
+    EXPECT_THAT(error_of({send, receive, send, P2POp{P2POp::irecv, longer, self}}),
+                HasSubstr("send 1 to this rank itself has 16 B, receive 1 from it 20 B"));
+    EXPECT_EQ(nccl_.count(Call::begin_group), 0U);
+    world.barrier();
+    auto works = world.batch_isend_irecv({send, receive, to_other, from_other});  // all goes on
+    wait_all(works);
+  });
+}
+
+TEST_F(NcclBatch, ToOneselfIsRefusedByNcclWhereNothingReceivesIt) {
+  const cuda::DeviceScope scope(device_, 0);
+  UniqueId id{};
+  Communicator communicator = nullptr;
+  std::byte* memory = nullptr;
+  ASSERT_EQ(device_.allocate(32, memory), cuda::Code::ok);
+  ASSERT_EQ(nccl_.make_unique_id(id), Result::success);
+  ASSERT_EQ(nccl_.join(id, {}, communicator), Result::in_progress);
+  ASSERT_EQ(nccl_.state(communicator), Result::success);
+  (void)nccl_.begin_group();
+  (void)nccl_.send(memory, 16, Type::u8, 0, communicator, cuda::default_stream);
+  (void)nccl_.receive(memory + 16, 8, Type::u8, 0, communicator, cuda::default_stream);
+  EXPECT_EQ(nccl_.end_group(), Result::invalid_usage);
+  EXPECT_EQ(messages(), 0U);
+  (void)nccl_.abort(communicator);
+  (void)device_.free(memory);
+}
+
 TEST_F(NcclBatch, LaunchedInTheBackground) {
   parley::testing::run_world(2, [&](ProcessGroup& world) {
     const int other = 1 - world.rank();
