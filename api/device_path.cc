@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/checks.h"
+#include "api/failure.h"
 #include "api/nccl/card.h"
 #include "api/nccl/order.h"
 #include "api/nccl/runtime.h"
@@ -110,12 +111,8 @@ std::unique_ptr<nccl::Link> join(const std::shared_ptr<GroupState>& group, int d
   }
 }
 
-}  // namespace
-
-DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device,
-                           std::chrono::nanoseconds timeout, const char* operation) {
-  const std::lock_guard meeting(group->device_meeting);
-  if (group->device_path != nullptr) return *group->device_path;
+std::unique_ptr<DevicePath> meet(const std::shared_ptr<GroupState>& group, int device,
+                                 std::chrono::nanoseconds timeout, const char* operation) {
   const std::vector<Card> cards = exchange(group, own_card(*group, device), timeout, operation);
   const nccl::Choice choice = nccl::choose(cards);
   if (!choice.contradiction.empty()) throw UsageError(concat(operation, ": ", choice.contradiction));
@@ -129,8 +126,54 @@ DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device,
   }
   PARLEY_LOG(info, "cuda", text_of(*group), " works on its devices ",
              path->link != nullptr ? "by NCCL: " : "without NCCL: ", path->why);
-  group->device_path = std::move(path);
-  return *group->device_path;
+  return path;
+}
+
+// Another thread's meeting is no operation of ours: nobody but that one knows whom it waits for.
+[[noreturn]] void throw_late(const GroupState& group, std::chrono::nanoseconds timeout,
+                             const char* operation) {
+  ErrorDetails details;
+  details.rank = group.world->rank;
+  details.operation = operation;
+  details.elapsed = timeout;
+  throw TimeoutError(concat("rank ", group.world->rank, ": ", operation, " in ", text_of(group),
+                            " timed out after ", duration_text(timeout),
+                            ": another thread is in the group's first call on devices, and waits for the "
+                            "other ranks"),
+                     details);
+}
+
+[[noreturn]] void throw_inside(const GroupState& group, const char* operation) {
+  ErrorDetails details;
+  details.rank = group.world->rank;
+  details.operation = operation;
+  throw UsageError(
+      concat(operation,
+             ": it was called by a completion function that runs within the first "
+             "call on devices of ",
+             text_of(group), ", whose ranks do not know yet how they work together: call it after that one"),
+      details);
+}
+
+}  // namespace
+
+DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device,
+                           std::chrono::nanoseconds timeout, const char* operation) {
+  switch (group->device_meeting.begin(base::Deadline::after(timeout))) {
+    case DeviceMeeting::Entry::agreed: return *group->device_path;
+    case DeviceMeeting::Entry::late: throw_late(*group, timeout, operation);
+    case DeviceMeeting::Entry::inside: throw_inside(*group, operation);
+    case DeviceMeeting::Entry::begun: break;
+  }
+  try {
+    group->device_path = meet(group, device, timeout, operation);
+  } catch (...) {
+    group->device_meeting.end(false);
+    throw;
+  }
+  DevicePath& path = *group->device_path;
+  group->device_meeting.end(true);
+  return path;
 }
 
 void DevicePath::require_device(int device, const char* operation) const {
@@ -167,10 +210,12 @@ void choose_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call)
 }
 
 std::string describe_device_path(const GroupState& group) {
-  const std::unique_lock no_meeting(group.device_meeting, std::try_to_lock);
-  if (!no_meeting) return "devices: the ranks are agreeing how they work together";
+  switch (group.device_meeting.state()) {
+    case DeviceMeeting::State::none: return {};
+    case DeviceMeeting::State::meeting: return "devices: the ranks are agreeing how they work together";
+    case DeviceMeeting::State::agreed: break;
+  }
   const DevicePath* const path = group.device_path.get();
-  if (path == nullptr) return {};
   if (path->link == nullptr) return concat("devices: without NCCL (", path->why, ")");
   return concat("devices: NCCL ", nccl::version_text(path->version), " on cuda:", path->link->device(), " (",
                 path->why, ")");

@@ -25,8 +25,9 @@ struct DevicePath {
 };
 
 // The path of a group, agreed on by all its ranks when they first do something together on devices, which
-// this waits for then, at most `timeout`. `operation` is for errors. Throws what a collective throws;
-// UsageError for a PARLEY_DEVICE_PATH that cannot be granted. REQUIRES: not the engine's lock.
+// this waits for then, at most `timeout`; also where another thread is at it. `operation` is for errors.
+// Throws what a collective throws; UsageError for a PARLEY_DEVICE_PATH that cannot be granted, and in a
+// completion function that runs while its thread is at it. REQUIRES: not the engine's lock.
 DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device,
                            std::chrono::nanoseconds timeout, const char* operation);
 

@@ -188,7 +188,7 @@ void tell(const GroupState& group, Link& link, std::uint64_t number, std::span<c
 bool post_fused(const std::shared_ptr<GroupState>& group, std::span<const P2POp> ops, std::span<Work> works) {
   if (!can_be_fused(*group, ops)) return false;
   const int device = ops.front().tensor.device().index;
-  DevicePath& path = device_path_of(group, device, group->world->timeout, call_name);
+  DevicePath& path = device_path_of(group, device, timeout_of(*group, ops), call_name);
   if (path.link == nullptr) return false;
   path.require_device(device, call_name);
   check_own_messages(*group, ops);

@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "api/device_meeting.h"
 #include "api/wireup/world.h"
 
 namespace parley::detail {
@@ -87,8 +87,8 @@ struct GroupState {
   // Of the members; goes before the contexts. Made when it is first needed, under the engine's lock.
   std::unique_ptr<collective::Channel> channel;
   // How its ranks work together on devices; null before they first do.
-  mutable std::mutex device_meeting;  // held while they agree, and guards:
-  std::unique_ptr<DevicePath> device_path;
+  DeviceMeeting device_meeting;                     // in which they agree on:
+  std::unique_ptr<DevicePath> device_path;          // written by the thread that is at it
   std::atomic<std::uint64_t> splits{0};             // calls of split() so far
   std::atomic<std::int64_t> monitored_barriers{0};  // likewise, of monitored_barrier()
 };
