@@ -10,9 +10,17 @@ constexpr std::string_view mark = "\x01parley:";
 
 }  // namespace
 
-std::string EndReason::encoded() const {
-  if (kind == Kind::aborted) return std::string(text);
-  return base::concat(mark, std::string(1, static_cast<char>(kind)), text);
+std::string EndReason::encoded() const noexcept {
+  if (kind == Kind::aborted) return words([this] { return std::string(text); });
+  // The first two lie in the string itself.
+  std::string reason(mark);
+  reason += static_cast<char>(kind);
+  try {
+    reason += text;
+  } catch (const std::bad_alloc&) {
+    // It stays without.
+  }
+  return reason;
 }
 
 EndReason EndReason::decode(std::string_view reason) noexcept {

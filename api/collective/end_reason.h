@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -18,10 +19,20 @@ struct EndReason {
   Kind kind = Kind::aborted;
   std::string_view text = {};  // for people
 
-  // As the abort carries it; the users' own reasons stay as they are.
-  [[nodiscard]] std::string encoded() const;
+  // As the abort carries it; the users' own reasons stay as they are. Without memory for its text it has
+  // none.
+  [[nodiscard]] std::string encoded() const noexcept;
   // Of any text. Borrows it.
   static EndReason decode(std::string_view reason) noexcept;
 };
+
+// The text that `make()` returns, or a short one where there is no memory for it: what ends does not wait for
+// words.
+template <typename Make>
+std::string words(const Make& make) noexcept try {
+  return make();
+} catch (const std::bad_alloc&) {
+  return "out of memory";  // lies in the string itself
+}
 
 }  // namespace parley::collective

@@ -41,8 +41,10 @@ void Run::look_for_failure() noexcept {
   if (messenger_->abort_record(lane_.context) != nullptr) {
     state_ = State::failing;  // all parts are being ended
   } else if (request_->ending.code() == Code::timed_out) {
-    const std::string ranks = waited_for();
-    const std::string text = concat(title(), ranks.empty() ? "" : "; it waited for ", ranks);
+    const std::string text = words([this] {
+      const std::string ranks = waited_for();
+      return concat(title(), ranks.empty() ? "" : "; it waited for ", ranks);
+    });
     abort({Kind::timed_out, text}, messenger_->options().self);
   } else if (failure_) {
     fail_with(*failure_);
@@ -72,9 +74,10 @@ void Run::look_after_a_second() noexcept {
 void Run::fail_with(const Failure& failure) noexcept {
   const std::uint32_t self = messenger_->options().self;
   if (failure.is_mismatch) {
-    const std::string text =
-        concat("rank ", failure.peer->number, " has called ", describe_other(failure.note, call_->signature),
-               ", rank ", self, " ", title());
+    const std::string text = words([&] {
+      return concat("rank ", failure.peer->number, " has called ",
+                    describe_other(failure.note, call_->signature), ", rank ", self, " ", title());
+    });
     return abort({Kind::mismatched, text}, self);
   }
   switch (failure.status.code()) {
@@ -84,32 +87,39 @@ void Run::fail_with(const Failure& failure) noexcept {
     case Code::deadlocked: {
       request_->ending = failure.status;                 // stronger than the abort
       request_->envelope.source = failure.peer->number;  // for the error
-      const std::string text =
-          concat(title(), " and what rank ", failure.peer->number, " does meanwhile wait for each other");
+      const std::string text = words([&] {
+        return concat(title(), " and what rank ", failure.peer->number,
+                      " does meanwhile wait for each other");
+      });
       return abort({Kind::aborted, text}, self);
     }
     case Code::device_failed: {
-      const std::string text = concat(title(), " failed there: ", failure.status.describe());
+      const std::string text =
+          words([&] { return concat(title(), " failed there: ", failure.status.describe()); });
       return abort({Kind::aborted, text}, self);
     }
     default: {
-      const std::string text =
-          concat(title(), " failed there with ", failure.peer->title, ": ", failure.status.describe());
+      const std::string text = words([&] {
+        return concat(title(), " failed there with ", failure.peer->title, ": ", failure.status.describe());
+      });
       return abort({Kind::aborted, text}, self);
     }
   }
 }
 
 void Run::fail_errand() noexcept {
-  const std::string text = concat(title(), " failed there: ", call_->errand->describe());
+  const std::string text =
+      words([this] { return concat(title(), " failed there: ", call_->errand->describe()); });
   abort({Kind::aborted, text}, messenger_->options().self);
 }
 
 void Run::abort(const EndReason& reason, std::uint32_t by) noexcept {
   state_ = State::failing;
   const auto manner = reason.kind == Kind::died ? AbortManner::bereaved : AbortManner::gentle;
-  if (!messenger_->abort_context(lane_.context, by, reason.encoded(), manner))
-    PARLEY_LOG(error, "collective", "out of memory for telling the others that a collective has failed");
+  if (messenger_->abort_context(lane_.context, by, reason.encoded(), manner)) return;
+  if (base::log_enabled(LogLevel::error, "collective"))
+    base::log_line(LogLevel::error, "collective",
+                   "out of memory for telling the others that a collective has failed");
 }
 
 // Best one whose peer waits for us in something else.

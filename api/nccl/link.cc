@@ -12,6 +12,7 @@ namespace parley::nccl {
 using base::Code;
 using base::concat;
 using collective::EndReason;
+using collective::words;
 using transport::AbortManner;
 using transport::Messenger;
 using transport::Request;
@@ -67,7 +68,8 @@ std::string Link::describe() const {
 // How the last call about the communicator goes on, or went.
 void Link::note_result(Result result) noexcept {
   if (result == Result::in_progress) return;
-  if (has_failed(result)) return fail(concat("NCCL: ", place_.library.describe(result)));
+  if (has_failed(result))
+    return fail(words([&] { return concat("NCCL: ", place_.library.describe(result)); }));
   state_ = State::ready;
 }
 
@@ -118,13 +120,13 @@ void Link::on_interrupt(Request& request) noexcept {
 void Link::advance() noexcept {
   if (watch_ == nullptr || state_ == State::over) return;
   if (const auto* record = messenger_->abort_record(place_.context); record != nullptr) {
-    why_over_ = "the group's collectives were aborted";
+    note_why("the group's collectives were aborted");
     return end_badly();
   }
   const auto& casualty = messenger_->casualty_of(place_.context);
   // `closed`: it is we who leave, and what the device still does ends well.
   if (casualty && messenger_->peer(casualty->peer).reason.code() != Code::closed) {
-    why_over_ = "a member died";
+    note_why("a member died");
     abort_context(casualty->culprit, EndReason{EndReason::Kind::died}.encoded(), AbortManner::bereaved);
     return end_badly();
   }
@@ -143,7 +145,7 @@ void Link::look_at_mark() noexcept {
       if (Clock::now() >= mark_.deadline) {
         const EndReason reason{EndReason::Kind::timed_out,
                                "NCCL's work on the device, for which all ranks had come"};
-        why_over_ = "the device did not end its work in time";
+        note_why("the device did not end its work in time");
         abort_context(messenger_->options().self, reason.encoded(), AbortManner::gentle);
         end_badly();
       }
@@ -151,11 +153,11 @@ void Link::look_at_mark() noexcept {
     }
     mark_.is_awaited = false;
     place_.port.desk(place_.device)->events.give_back(mark_.event);
-    if (reached != cuda::Code::ok) return fail(api.describe(reached));
+    if (reached != cuda::Code::ok) return fail(words([&] { return api.describe(reached); }));
   }
   if (!has_more_) return end_watch({});
   const cuda::Code set = set_mark();
-  if (set != cuda::Code::ok) fail(api.describe(set));
+  if (set != cuda::Code::ok) fail(words([&] { return api.describe(set); }));
 }
 
 // Looks whether nothing is on its way any more.
@@ -190,24 +192,30 @@ cuda::Code Link::set_mark() noexcept {
 
 void Link::give_up(std::string_view absent) noexcept {
   if (state_ == State::over) return;
-  why_over_ = absent.empty() ? describe() : std::string(absent);
-  abort_context(messenger_->options().self,
-                EndReason{EndReason::Kind::timed_out, "it waited for " + why_over_}.encoded(),
+  why_over_ = words([&] { return absent.empty() ? describe() : std::string(absent); });
+  const std::string text = words([this] { return "it waited for " + why_over_; });
+  abort_context(messenger_->options().self, EndReason{EndReason::Kind::timed_out, text}.encoded(),
                 AbortManner::gentle);
   end_badly();
 }
 
 void Link::fail(std::string_view why) noexcept {
   if (state_ == State::over) return;
-  why_over_ = why;
+  note_why(why);
   abort_context(messenger_->options().self, EndReason{EndReason::Kind::aborted, why_over_}.encoded(),
                 AbortManner::gentle);
   end_badly();
 }
 
 void Link::abort_context(std::uint32_t by, const std::string& reason, AbortManner manner) noexcept {
-  if (!messenger_->abort_context(place_.context, by, reason, manner))
-    PARLEY_LOG(error, "collective", "out of memory for telling the others that NCCL has failed");
+  if (messenger_->abort_context(place_.context, by, reason, manner)) return;
+  if (base::log_enabled(LogLevel::error, "collective"))
+    base::log_line(LogLevel::error, "collective",
+                   "out of memory for telling the others that NCCL has failed");
+}
+
+void Link::note_why(std::string_view why) noexcept {
+  why_over_ = words([why] { return std::string(why); });
 }
 
 void Link::end_badly() noexcept {

@@ -100,6 +100,7 @@ class Link final : public transport::Agent {
   void look_at_mark() noexcept;
   bool is_idle() noexcept;
   [[nodiscard]] bool has_work() noexcept;
+  void note_why(std::string_view why) noexcept;
   void abort_context(std::uint32_t by, const std::string& reason, transport::AbortManner manner) noexcept;
   void end_badly() noexcept;
 

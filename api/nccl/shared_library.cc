@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -60,9 +61,12 @@ ncclRedOp_t theirs(Fold fold) noexcept {
 // never freed; equal ones are one. Thread-safety: any thread.
 class Names {
  public:
-  const char* keep(const char* name) {
+  // Null: there is no memory for it.
+  const char* keep(const char* name) noexcept try {
     const std::lock_guard lock(mutex_);
     return all_.emplace(name).first->c_str();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
   }
 
  private:

@@ -2,18 +2,25 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 
+#include "api/collective/end_reason.h"
 #include "transport/base/log.h"
 
 namespace parley::nccl {
 
 using namespace std::chrono_literals;
+using collective::words;
 
 namespace {
 constexpr auto patience_of_destructor = 1s;
 constexpr auto look_period = 1ms;
+
+void warn(std::string_view text) noexcept {
+  if (base::log_enabled(LogLevel::warn, "cuda")) base::log_line(LogLevel::warn, "cuda", text);
+}
 }  // namespace
 
 // Invariants: (1) `asked`, `is_dropped` and `has_ended` only ever turn true; (2) what was asked for does not
@@ -64,7 +71,7 @@ Undertaker::~Undertaker() {
   shared_->is_dropped = true;
   shared_->changed.notify_all();
   if (shared_->changed.wait_for(lock, patience_of_destructor, [this] { return shared_->has_ended; })) return;
-  PARLEY_LOG(warn, "cuda", "an NCCL communicator has not ended within a second; a thread goes on with that");
+  warn("an NCCL communicator has not ended within a second; a thread goes on with that");
 }
 
 void Undertaker::abort(Communicator communicator) noexcept {
@@ -115,10 +122,12 @@ void Undertaker::finish_now(Shared& shared) noexcept {
     result = library.state(shared.communicator);
   }
   if (result == Result::in_progress)
-    PARLEY_LOG(warn, "cuda",
-               "an NCCL communicator is aborted, and with it what its device has not done: it has "
-               "not ended within ",
-               shared.patience.count(), " ms");
+    warn(words([&] {
+      return base::concat(
+          "an NCCL communicator is aborted, and with it what its device has not done: it has not "
+          "ended within ",
+          shared.patience.count(), " ms");
+    }));
   if (result == Result::success)
     (void)library.destroy(shared.communicator);  // it is freed in any case
   else

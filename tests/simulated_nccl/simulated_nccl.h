@@ -34,7 +34,7 @@ inline constexpr std::size_t call_kinds = static_cast<std::size_t>(Call::drop_sc
 
 // NCCL made of a simulated device and of memory that its processes share: README.md. What NCCL forbids and
 // does not tell is noted as a violation. Thread-safety: all calls.
-class SimulatedNccl final : public Library {
+class SimulatedNccl : public Library {
  public:
   // Borrows both. In a process that forks, made after the fork.
   SimulatedNccl(cuda::testing::SimulatedDevice& device, Fabric& fabric);

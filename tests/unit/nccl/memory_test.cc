@@ -1,0 +1,183 @@
+// How NCCL's communicators end where there is no memory for a text that says why. In a program of its own,
+// for it replaces the global operator new.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "api/collective/end_reason.h"
+#include "api/device_path.h"
+#include "api/group_state.h"
+#include "tests/unit/nccl/simulated_world.h"
+#if PARLEY_TEST_HAS_NCCL
+#include <dlfcn.h>
+
+#include "api/nccl/shared_library.h"
+#endif
+
+namespace {
+thread_local int failures_left = 0;  // so many of the next pieces are not to be had
+constexpr int endless = 1 << 30;
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (failures_left > 0) {
+    --failures_left;
+    throw std::bad_alloc();
+  }
+  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace parley::nccl::testing {
+namespace {
+
+using collective::EndReason;
+using ::testing::HasSubstr;
+using transport::Messenger;
+
+const std::string long_text(200, 'x');
+
+TEST(EndReasonMemory, KeepsWhatItIsWithoutItsText) {
+  for (const auto kind : {EndReason::Kind::timed_out, EndReason::Kind::died, EndReason::Kind::mismatched}) {
+    failures_left = endless;
+    const std::string encoded = EndReason{kind, long_text}.encoded();
+    failures_left = 0;
+    EXPECT_EQ(EndReason::decode(encoded).kind, kind);
+    EXPECT_EQ(EndReason::decode(encoded).text, "");
+  }
+  failures_left = endless;
+  const std::string encoded = EndReason{EndReason::Kind::aborted, long_text}.encoded();
+  failures_left = 0;
+  EXPECT_EQ(encoded, "out of memory");
+}
+
+class NcclMemory : public SimulatedWorld {
+ protected:
+  // It is through with what it has called. No collective, which what follows might end.
+  static void wait_for_the_other(ProcessGroup& world) {
+    const std::vector<int> out(1);
+    std::vector<int> in(1);
+    world.sendrecv(out, 1 - world.rank(), in, 1 - world.rank());
+  }
+  // Has rank 0's link end by `end`, without memory. All ranks are told by the next call.
+  template <typename End>
+  void run(const End& end) {
+    parley::testing::run_world(2, [&](ProcessGroup& world) {
+      const Tensor tensor = ones(world, 1);
+      world.all_reduce(tensor);
+      wait_for_the_other(world);
+      const auto& group = *detail::GroupAccess::state(world);
+      Link& link = *group.device_path->link;
+      if (world.rank() == 0) {
+        const std::string described = group.world->engine->locked([&](Messenger&) {
+          failures_left = endless;
+          end(link);
+          failures_left = 0;
+          return link.describe();
+        });
+        EXPECT_EQ(described, "out of memory");
+      }
+      try {
+        for (;;) world.all_reduce(tensor);
+      } catch (const AbortedError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("out of memory"));
+      }
+    });
+    EXPECT_EQ(nccl_.count(Call::abort), 2U);
+  }
+};
+
+TEST_F(NcclMemory, AFailure) {
+  run([](Link& link) { link.fail(long_text); });
+}
+
+TEST_F(NcclMemory, ADeadline) {
+  run([](Link& link) { link.give_up(long_text); });
+}
+
+// The device is at it, and the abort finds the watch over it.
+TEST_F(NcclMemory, AnAbort) {
+  parley::testing::run_world(2, [&](ProcessGroup& world) {
+    const Tensor tensor = ones(world, 1);
+    world.all_reduce(tensor);
+    if (world.rank() == 0) device_.hold(cuda::default_stream, 0);
+    world.barrier();
+    world.all_reduce(tensor);
+    wait_for_the_other(world);
+    const auto& group = *detail::GroupAccess::state(world);
+    Link& link = *group.device_path->link;
+    if (world.rank() == 0) {
+      const std::string described = group.world->engine->locked([&](Messenger& messenger) {
+        (void)messenger.abort_context(group.all_contexts.collectives, 0, "enough");
+        failures_left = endless;
+        link.advance();
+        failures_left = 0;
+        return link.describe();
+      });
+      EXPECT_EQ(described, "out of memory");
+      device_.let_go(cuda::default_stream, 0);
+    }
+    EXPECT_THROW(
+        {
+          for (;;) world.barrier();
+        },
+        AbortedError);
+  });
+  EXPECT_EQ(nccl_.count(Call::abort), 2U);
+}
+
+// Of NCCL, which cannot say what has failed.
+class Speechless final : public SimulatedNccl {
+ public:
+  using SimulatedNccl::SimulatedNccl;
+  [[nodiscard]] std::string describe(Result) const override { throw std::bad_alloc(); }
+};
+
+TEST_F(NcclMemory, AnErrorOfACall) {
+  Speechless speechless(device_, *fabric_);
+  replace_runtime(&speechless, "");
+  parley::testing::run_world(2, [&](ProcessGroup& world) {
+    const Tensor tensor = ones(world, 1);
+    world.all_reduce(tensor);
+    wait_for_the_other(world);
+    if (world.rank() == 1) speechless.fail_next(Call::end_group, Result::internal_error);
+    try {
+      for (;;) world.all_reduce(tensor);
+    } catch (const AbortedError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("out of memory"));
+    }
+  });
+  replace_runtime(&nccl_, "");
+}
+
+#if PARLEY_TEST_HAS_NCCL
+TEST(NamesMemory, WithoutItACommunicatorHasNoName) {
+  setenv("PRETENDED_VERSION", "22809", 1);
+  const OpenedLibrary opened = open_library(COMPLETE_NCCL);
+  ASSERT_NE(opened.library, nullptr) << opened.reason;
+  Communicator made = nullptr;
+  failures_left = 1;  // the name's: the library needs some of its own
+  EXPECT_EQ(opened.library->join({}, {.rank = 0, .ranks = 1, .name = "a group of quite some name"}, made),
+            Result::success);
+  failures_left = 0;
+  void* const library = dlopen(COMPLETE_NCCL, RTLD_NOW | RTLD_NOLOAD);
+  EXPECT_EQ(reinterpret_cast<const char* (*)()>(dlsym(library, "pretended_name"))(), nullptr);
+}
+#endif
+
+}  // namespace
+}  // namespace parley::nccl::testing
