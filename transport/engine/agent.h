@@ -28,4 +28,18 @@ struct Agent : base::ListHook<AgentTag> {
 };
 using AgentList = base::IntrusiveList<Agent, AgentTag>;
 
+struct WatcherTag;
+
+// Who waits for something that only a look tells of, in memory that other processes write: see
+// Engine::watch(). They ring this process's bell if it sleeps.
+struct Watcher : base::ListHook<WatcherTag> {
+  // True: it has come. Called at every look at the network: costs no more than a look at a cache line, and
+  // changes no list of watchers; what follows is an agent's to do.
+  virtual bool look() noexcept = 0;
+
+ protected:
+  ~Watcher() = default;
+};
+using WatcherList = base::IntrusiveList<Watcher, WatcherTag>;
+
 }  // namespace parley::transport

@@ -79,7 +79,15 @@ std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
   std::size_t events = 0;
   for (auto& transport : transports_) events += transport->progress(awaited);
   if (messenger_.wants_pump()) events += messenger_.pump();
+  if (!watchers_.empty()) events += look_at_watchers();
   return agents_.empty() && late_agents_.empty() ? events : events + advance_agents();
+}
+
+std::size_t Engine::look_at_watchers() noexcept {
+  std::size_t events = 0;
+  for (Watcher* watcher = watchers_.front(); watcher != nullptr; watcher = watchers_.next(*watcher))
+    events += watcher->look() ? 1 : 0;
+  return events;
 }
 
 // Each once: one that has much to do wakes itself again, so that the network is looked at in between. Where

@@ -135,12 +135,20 @@ class Engine {
     if (!AgentList::is_linked(agent)) late_agents_.push_back(agent);
   }
 
+  // Has `watcher.look` called at every look at the network, and before every sleep. REQUIRES: the lock is
+  // held; the watcher lives until it has left the list.
+  void watch(Watcher& watcher) noexcept {
+    if (!WatcherList::is_linked(watcher)) watchers_.push_back(watcher);
+  }
+
   // From now on answers peers that ask whether this process lives, also while it calls nothing and nothing is
   // pending: costs a wake-up a second.
   void start_pulse();
 
   // Whether this host has a core for each of the job's ranks on it; decides how waits wait. At first: yes.
   void set_core_per_rank(bool core_per_rank);
+  // REQUIRES: the lock is held.
+  [[nodiscard]] bool has_core_per_rank() const noexcept { return core_per_rank_; }
 
   // Whether what this thread waits for may be done by another one of this process: by another thread of the
   // program, or by a completion function.
@@ -245,6 +253,7 @@ class Engine {
   bool park(Watch& watch);
   void hand_over() noexcept;
   std::size_t advance_agents() noexcept;
+  std::size_t look_at_watchers() noexcept;
   std::size_t poll_once(Endpoint* awaited) noexcept;
   static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
   void read_clock(Watch& watch) noexcept;
@@ -324,6 +333,7 @@ class Engine {
   bool left_ = false;
   AgentList agents_;                                             // awake
   AgentList late_agents_;                                        // wake_later()
+  WatcherList watchers_;                                         // watch()
   base::IntrusiveList<Deferred, DeferredTag> deferred_;          // due, in the order of their requests' ends
   base::IntrusiveList<DeferredRun, DeferredTag> deferred_runs_;  // under way
 

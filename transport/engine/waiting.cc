@@ -153,6 +153,11 @@ bool Engine::arm_for_sleep() noexcept {
     reactor_.cancel_sleep();
     return false;
   }
+  // After the transports: their bells tell those whom the watchers look at that we sleep.
+  if (look_at_watchers() != 0) {
+    reactor_.cancel_sleep();
+    return false;
+  }
   return true;
 }
 

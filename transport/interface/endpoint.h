@@ -9,6 +9,7 @@
 #include "transport/base/status.h"
 #include "transport/interface/completion.h"
 #include "transport/interface/mover.h"
+#include "transport/interface/neighbour.h"
 #include "transport/interface/offer_ledger.h"
 #include "transport/interface/packet.h"
 
@@ -65,6 +66,9 @@ class Endpoint {
   // Which offers of the two ends stand, if both can see that at once; set before on_link(), valid as the link
   // is.
   OfferLedger* ledger = nullptr;
+  // Who sees memory of ours, and shows us its own, if the link is such; set before on_link(), valid as the
+  // link is.
+  Neighbour* neighbour = nullptr;
 };
 
 }  // namespace parley::transport

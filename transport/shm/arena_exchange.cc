@@ -38,9 +38,15 @@ std::optional<ArenaPlace> ArenaExchange::show(base::ConstMemoryRef memory) noexc
 
 const std::byte* ArenaExchange::look(ArenaPlace place, std::uint64_t bytes) const noexcept {
   if (place.segment >= theirs_.size()) return nullptr;
-  const Segment& segment = theirs_[place.segment];
-  if (place.offset > segment.size() || bytes > segment.size() - place.offset) return nullptr;
-  return segment.data() == nullptr ? nullptr : segment.data() + place.offset;
+  const Segment* const segment = theirs_[place.segment].get();
+  if (segment == nullptr || place.offset > segment->size() || bytes > segment->size() - place.offset)
+    return nullptr;
+  return segment->data() + place.offset;
+}
+
+std::shared_ptr<const std::byte> ArenaExchange::keep(ArenaPlace place, std::uint64_t bytes) const noexcept {
+  const std::byte* const memory = look(place, bytes);
+  return memory == nullptr ? nullptr : std::shared_ptr<const std::byte>(theirs_[place.segment], memory);
 }
 
 std::string ArenaExchange::describe() const {
@@ -50,7 +56,7 @@ std::string ArenaExchange::describe() const {
   std::string text;
   if (is_any(Shown::accepted)) text += "; it reads our arena";
   if (is_any(Shown::refused)) text += "; it cannot map all of our arena";
-  if (std::any_of(theirs_.begin(), theirs_.end(), [](const Segment& one) { return one.data() != nullptr; }))
+  if (std::any_of(theirs_.begin(), theirs_.end(), [](const auto& one) { return one != nullptr; }))
     text += "; we read its arena";
   return text;
 }
@@ -79,7 +85,7 @@ Status ArenaExchange::take_offer(const HandoverMessage& message, base::UniqueFd 
   bool is_mapped = false;
   try {
     if (theirs_.size() <= message.place) theirs_.resize(message.place + std::size_t{1});
-    if (shown) theirs_[message.place] = std::move(shown).value();
+    if (shown) theirs_[message.place] = std::make_shared<const Segment>(std::move(shown).value());
     is_mapped = shown.ok();
   } catch (const std::bad_alloc&) {  // it is refused
   }

@@ -45,7 +45,7 @@ void OwnBell::announce() noexcept {
   announced_ = true;
   // release: a signal for this sleep is not taken away by the clearing of the last one, which comes before.
   shared_->word.store(BellPage::asleep, std::memory_order_release);
-  full_fence();
+  base::full_fence();
 }
 
 void OwnBell::cancel() noexcept {

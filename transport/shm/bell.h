@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "transport/base/fence.h"
 #include "transport/base/result.h"
 #include "transport/base/unique_fd.h"
 #include "transport/shm/segment.h"
@@ -34,11 +35,6 @@ struct BellPage {
   alignas(128) std::atomic<std::uint32_t> word;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
-
-// What std::atomic_thread_fence(seq_cst) is; GCC refuses that one in builds for ThreadSanitizer.
-inline void full_fence() noexcept {
-  __sync_synchronize();
-}
 
 // The end of the one who sleeps. Thread-safety: none; the engine's lock.
 class OwnBell {
@@ -78,7 +74,7 @@ class PeerBell {
   // After publishing, by a release store or a stronger one. No system call unless the owner sleeps, and then
   // one for all that find it so.
   void ring_if_asleep() noexcept {
-    full_fence();
+    base::full_fence();
     ring_if_seen_asleep();
   }
   // The same after a fence of the caller's, which may serve several bells.

@@ -38,7 +38,9 @@ ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, ShmLinkLists&
       lists_(lists),
       windows_(windows),
       arenas_(arena, facts_.socket),
-      handover_(windows, arenas_, facts_.socket) {}
+      handover_(windows, arenas_, facts_.socket) {
+  neighbour = &neighbour_;
+}
 
 ShmLink::~ShmLink() {
   if (NeedyList::is_linked(*this)) NeedyList::remove(*this);

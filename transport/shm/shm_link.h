@@ -10,6 +10,7 @@
 #include "transport/interface/endpoint.h"
 #include "transport/interface/sink.h"
 #include "transport/shm/arena_exchange.h"
+#include "transport/shm/arena_neighbour.h"
 #include "transport/shm/handover.h"
 #include "transport/shm/introduction.h"
 #include "transport/shm/ring_reader.h"
@@ -116,6 +117,7 @@ class ShmLink final : public Endpoint,
   ShmLinkLists& lists_;
   shm::WindowPool& windows_;
   shm::ArenaExchange arenas_;
+  shm::ArenaNeighbour neighbour_{arenas_, facts_.bell};
   shm::Handover handover_;
 
   std::optional<std::size_t> window_;              // place of the one we have leased

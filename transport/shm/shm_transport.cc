@@ -115,7 +115,7 @@ std::size_t ShmTransport::progress(Endpoint* awaited) noexcept {
 // because something is unsent, shall look again and not sleep.
 std::size_t ShmTransport::ring_for_quiet_ones() noexcept {
   std::size_t events = 0;
-  shm::full_fence();
+  base::full_fence();
   for (; ShmLink* link = lists_.quiet.front(); ++events) link->ring_after_fence();
   return events;
 }

@@ -301,7 +301,7 @@ TEST(ShmLinkBell, IsLookedAtOnceForABatch) {
   EXPECT_FALSE(is_rung());
   EXPECT_TRUE(pair.right->link.has_next());
   ASSERT_EQ(a.lists.quiet.front(), &pair.left->link);
-  shm::full_fence();
+  base::full_fence();
   pair.left->link.ring_after_fence();
   EXPECT_TRUE(is_rung());
   EXPECT_TRUE(a.lists.quiet.empty());

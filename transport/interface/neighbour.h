@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "transport/base/memory_ref.h"
+#include "transport/interface/mover.h"
+
+namespace parley::transport {
+
+// What the two processes of a link see of each other's memory, as it is at that moment. Beside the link's
+// messages, and in no order with them but what the two agree on in that memory.
+// Thread-safety: none; one thread at a time. Valid as the link is; what look() gives stays.
+class Neighbour {
+ public:
+  // How far the peer has come with memory of ours.
+  enum class Sight : unsigned char {
+    sees,     // it finds it by its key
+    asked,    // it has been told of it, and answers; to be asked again after a look at the network
+    refuses,  // it never will
+  };
+
+  // What names this memory of ours, to all peers. Nothing: it is none that can be shown.
+  [[nodiscard]] virtual std::optional<RemoteKey> key_of(base::ConstMemoryRef memory) const noexcept = 0;
+  // Shows it to the peer. REQUIRES: it has a key.
+  virtual Sight show(base::ConstMemoryRef memory) noexcept = 0;
+  // The peer's memory of this key, to be read. It stays mapped as long as the result is held, also when the
+  // peer has ended. Null: there is no such. Anything may stand in `key`.
+  [[nodiscard]] virtual std::shared_ptr<const std::byte> look(const RemoteKey& key,
+                                                              std::size_t bytes) const noexcept = 0;
+  // Wakes the peer if it sleeps, so that it looks again at what it has seen of us. REQUIRES: a full fence
+  // since that was written.
+  virtual void ring_after_fence() noexcept = 0;
+
+ protected:
+  ~Neighbour() = default;
+};
+
+}  // namespace parley::transport
