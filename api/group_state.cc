@@ -7,13 +7,16 @@
 
 #include "api/checks.h"
 #include "api/collective/channel.h"
+#include "api/collective_call.h"
 #include "api/device_path.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
 
 GroupState::GroupState() = default;
-GroupState::~GroupState() = default;
+GroupState::~GroupState() {
+  leave_channel(*this);
+}
 
 namespace {
 

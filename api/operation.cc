@@ -127,6 +127,7 @@ Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit) {
 
 Outcome outcome_of(const GroupState& group, const transport::Posted& posted,
                    const FailedOperation& description, transport::Engine::Visit& visit) {
+  if (posted.request == nullptr && posted.status.ok()) return {};
   if (posted.request == nullptr)
     return {{}, std::make_unique<FailureFacts>(facts_of(description, posted.status, visit.messenger()))};
   visit.wait(*posted.request, no_timeout);

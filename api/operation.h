@@ -69,7 +69,8 @@ inline void release(Operation& operation, transport::Engine::Visit& visit) {
 }
 // Takes the outcome of an operation that has ended. If it went well, it lets go of its world, too.
 Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit);
-// Waits for what was posted in this visit and takes its outcome.
+// Waits for what was posted in this visit and takes its outcome. Without a request and `ok` it has ended
+// well.
 Outcome outcome_of(const GroupState& group, const transport::Posted& posted,
                    const FailedOperation& description, transport::Engine::Visit& visit);
 // Throws the error of a failure. REQUIRES: not the engine's lock.

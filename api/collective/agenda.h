@@ -32,15 +32,15 @@ class Agenda {
   // An event has happened that the step waits for.
   void unblock(std::uint32_t step) noexcept {
     if (--memory_[step] != 0) return;
-    if (schedule::is_transfer(steps_[step]))
-      transfers_[transfer_count_++] = step;
-    else
+    if (schedule::is_local(steps_[step]))
       local_[local_end_++] = step;
+    else
+      transfers_[transfer_count_++] = step;
   }
   void end_step() noexcept { --left_; }
   [[nodiscard]] bool is_done() const noexcept { return left_ == 0; }
 
-  // Sends and receives that may begin: a stack.
+  // Sends, receives and marks that may begin: a stack.
   [[nodiscard]] bool has_transfer() const noexcept { return transfer_count_ != 0; }
   std::uint32_t pop_transfer() noexcept { return transfers_[--transfer_count_]; }
 

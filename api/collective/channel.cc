@@ -15,12 +15,35 @@ bool is_idle(const std::unique_ptr<Run>& run) noexcept {
 }  // namespace
 
 Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
-                 const schedule::Overrides& overrides)
+                 const schedule::Overrides& overrides, Meeting::Allocate allocate)
     : team_(std::move(team)),
       history_(context),
-      lane_{engine, team_, context, history_},
+      lane_{engine, team_, context, history_, sharing_},
       plans_(team_, overrides) {
   runs_.reserve(most_under_way);
+  const std::size_t ranks = team_.processes.size();
+  const bool are_neighbours = team_.hosts.empty() && team_.surroundings.near == schedule::Link::shared_memory;
+  if (allocate != nullptr && are_neighbours && ranks > 1 && ranks <= most_neighbours)
+    meeting_ = std::make_unique<Meeting>(lane_, scratch_, std::move(allocate), [this] { settle_all(); });
+}
+
+// All ranks count the same calls, and so meet before the same one.
+void Channel::count_call(transport::Messenger& messenger) {
+  if (meeting_ == nullptr || meeting_->has_begun() || calls_ < calls_before_meeting) return;
+  meeting_->begin(messenger);
+}
+
+// The ranks have met.
+void Channel::settle_all() noexcept {
+  if (sharing_.commons != nullptr)
+    plans_.share_memory(BoardSlot::line_bytes, sharing_.commons->stage_bytes());
+  while (Run* const run = sharing_.undecided.front()) {
+    try {
+      run->settle(plans_.find(run->question()));
+    } catch (const std::bad_alloc&) {
+      run->settle(nullptr);
+    }
+  }
 }
 
 transport::Posted Channel::begin(transport::Messenger& messenger, Call&& call) noexcept {
@@ -42,17 +65,27 @@ transport::Posted Channel::begin_by(const Start& start, transport::Messenger& me
                                     const Question& question) noexcept {
   try {
     history_.look_for_strays(messenger);
+    if (meeting_ != nullptr && !meeting_->has_begun()) [[unlikely]]
+      count_call(messenger);
+    if (is_undecided(question)) [[unlikely]]
+      return start(idle_run(), nullptr);
     const std::shared_ptr<const Plan>& plan = plans_.find(question);
-    // The first one, which is the one used last: it has the plan, if calls repeat themselves.
-    auto run = std::find_if(runs_.begin(), runs_.end(), is_idle);
-    if (run == runs_.end()) {
-      runs_.push_back(std::make_unique<Run>(lane_, scratch_));
-      run = runs_.end() - 1;
-    }
-    return start(**run, plan);
+    const transport::Posted posted = start(idle_run(), plan);
+    if (calls_ < calls_before_meeting && posted.request != nullptr) ++calls_;
+    return posted;
   } catch (const std::bad_alloc&) {
     return {Code::exhausted};
   }
+}
+
+// The first one, which is the one used last: it has the plan, if calls repeat themselves.
+Run& Channel::idle_run() {
+  auto run = std::find_if(runs_.begin(), runs_.end(), is_idle);
+  if (run == runs_.end()) {
+    runs_.push_back(std::make_unique<Run>(lane_, scratch_));
+    run = runs_.end() - 1;
+  }
+  return **run;
 }
 
 std::size_t Channel::under_way() const noexcept {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/collective/history.h"
+#include "api/collective/meeting.h"
 #include "api/collective/plan.h"
 #include "api/collective/run.h"
 #include "api/collective/scratch.h"
@@ -20,33 +21,53 @@ namespace parley::collective {
 class Channel {
  public:
   // `engine` and `overrides` outlive the channel; `context` has notes (MessengerOptions::noted_contexts) and
-  // is the channel's alone.
-  Channel(transport::Engine& engine, std::uint32_t context, Team team, const schedule::Overrides& overrides);
+  // is the channel's alone. `allocate`: memory that the others of this host can map; may be empty.
+  Channel(transport::Engine& engine, std::uint32_t context, Team team, const schedule::Overrides& overrides,
+          Meeting::Allocate allocate);
 
   // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full().
   transport::Posted begin(transport::Messenger& messenger, Call&& call) noexcept;
-  // The same of a call that stays where it is until the request has ended.
+  // The same of a call that stays where it is until the request has ended. There may be none: it has ended
+  // well.
   transport::Posted begin_borrowed(transport::Messenger& messenger, const Call& call) noexcept;
 
   [[nodiscard]] bool is_full() const noexcept { return under_way() >= most_under_way; }
   [[nodiscard]] const Team& team() const noexcept { return team_; }
+  // Whether nothing of its own is under way, beside the calls. Until then it must live.
+  [[nodiscard]] bool is_at_rest() const noexcept { return meeting_ == nullptr || meeting_->is_idle(); }
+  // The boards, once no call of this group comes any more; null: there are none.
+  [[nodiscard]] std::unique_ptr<Commons> take_commons() noexcept { return std::move(sharing_.commons); }
   // Which algorithm a call would take, in words.
   [[nodiscard]] std::string explain(const Question& question) const { return plans_.explain(question); }
 
   static constexpr std::size_t most_under_way = 64;
+  // So many calls of a group go by messages before its ranks meet to use memory that all see: many groups
+  // have no more.
+  static constexpr int calls_before_meeting = 4;
+  // For more ranks it is not tried: each would map the memory of all others.
+  static constexpr std::size_t most_neighbours = 64;
 
  private:
   template <typename Start>
   transport::Posted begin_by(const Start& start, transport::Messenger& messenger,
                              const Question& question) noexcept;
   [[nodiscard]] std::size_t under_way() const noexcept;
+  void count_call(transport::Messenger& messenger);
+  [[nodiscard]] bool is_undecided(const Question& question) const noexcept {
+    return meeting_ != nullptr && meeting_->has_begun() && !meeting_->is_over() && question.on_host;
+  }
+  void settle_all() noexcept;
+  Run& idle_run();
 
   const Team team_;
   History history_;
+  Sharing sharing_;
   const Lane lane_;
   PlanCache plans_;
   ScratchPool scratch_;
+  int calls_ = 0;                           // counted until the ranks meet
   std::vector<std::unique_ptr<Run>> runs_;  // as many as were ever under way at once
+  std::unique_ptr<Meeting> meeting_;        // null: there is nothing to meet for
 };
 
 }  // namespace parley::collective

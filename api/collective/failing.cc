@@ -37,7 +37,7 @@ void Run::on_interrupt(transport::Request& request) noexcept {
 
 // REQUIRES: interrupted, or a part has failed.
 void Run::look_for_failure() noexcept {
-  if (state_ != State::running) return;
+  if (state_ != State::running && state_ != State::undecided) return;
   if (messenger_->abort_record(lane_.context) != nullptr) {
     state_ = State::failing;  // all parts are being ended
   } else if (request_->ending.code() == Code::timed_out) {
@@ -50,6 +50,8 @@ void Run::look_for_failure() noexcept {
     fail_with(*failure_);
   } else if (const auto& casualty = messenger_->casualty_of(lane_.context);
              casualty && is_of(lane_.team, casualty->culprit)) {
+    if (casualty->culprit == messenger_->options().self)  // we leave ourselves
+      return fail_with({Code::closed, &messenger_->peer(casualty->peer)});
     abort({Kind::died}, casualty->culprit);
   } else {
     is_interrupted_ = false;  // another second, or somebody has taken note of a death meanwhile
@@ -65,6 +67,12 @@ void Run::look_after_a_second() noexcept {
     return;  // the next second
   }
   if (is_interrupted_) return look_for_failure();
+  if (!awaited_.empty()) {
+    if (!collect_marks()) probe();
+  } else if (state_ == State::running && plan_->schedule.turns == 0) {
+    look_at_boards();
+  }
+  if (failure_) return look_for_failure();
   if (request_->seconds != patience.count() || std::exchange(has_told_, true)) return;
   const std::string ranks = waited_for();
   PARLEY_LOG(warn, "collective", "rank ", messenger_->options().self, " has been in ", title(), " for ",
@@ -73,6 +81,14 @@ void Run::look_after_a_second() noexcept {
 
 void Run::fail_with(const Failure& failure) noexcept {
   const std::uint32_t self = messenger_->options().self;
+  if (failure.is_mismatch && failure.is_of_another_call) {
+    const std::string text = words([&] {
+      return concat("rank ", failure.peer->number, " has called ",
+                    describe_other(failure.note, call_->signature), " in its place among its calls, rank ",
+                    self, " something else, before or in ", title());
+    });
+    return abort({Kind::mismatched, text}, self);
+  }
   if (failure.is_mismatch) {
     const std::string text = words([&] {
       return concat("rank ", failure.peer->number, " has called ",
@@ -115,6 +131,7 @@ void Run::fail_errand() noexcept {
 
 void Run::abort(const EndReason& reason, std::uint32_t by) noexcept {
   state_ = State::failing;
+  if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
   const auto manner = reason.kind == Kind::died ? AbortManner::bereaved : AbortManner::gentle;
   if (messenger_->abort_context(lane_.context, by, reason.encoded(), manner)) return;
   if (base::log_enabled(LogLevel::error, "collective"))
@@ -124,17 +141,20 @@ void Run::abort(const EndReason& reason, std::uint32_t by) noexcept {
 
 // Best one whose peer waits for us in something else.
 transport::Agent::Awaited Run::awaited() const noexcept {
+  if (state_ == State::undecided) return lane_.sharing.meeting->awaited();
+  if (RunList::is_linked(*this) && !has_turn()) return lane_.sharing.turns.front()->awaited();
   Awaited best{nullptr, note_, parts_under_way_};
-  for (const Part& part : parts_) {
+  const auto look_at = [&](const Part& part) {
     transport::Request* const request = part.request;
     const bool is_unmatched = request != nullptr && (request->state == RequestState::posted ||
                                                      request->state == RequestState::offered);
-    if (!is_unmatched || request->peer == nullptr) continue;
+    if (!is_unmatched || request->peer == nullptr) return;
     const auto& told = request->peer->told_us;
     const bool waits_for_us = told.valid && told.envelope.context != lane_.context;
     if (best.request == nullptr || waits_for_us) best.request = request;
-    if (waits_for_us) break;
-  }
+  };
+  std::for_each(parts_.begin(), parts_.end(), look_at);
+  std::for_each(probes_.begin(), probes_.end(), look_at);
   return best;
 }
 
@@ -143,16 +163,18 @@ std::string Run::title() const {
   return concat(describe(call_->signature), " (call ", sequence_, " of the group)");
 }
 
-// "ranks 2, 5", or where all have come, what the errand waits for. Empty: nothing.
 std::string Run::waited_for() const {
+  if (state_ == State::undecided) return lane_.sharing.meeting->waited_for();
+  if (RunList::is_linked(*this) && !has_turn()) return lane_.sharing.turns.front()->waited_for();
   std::string ranks;
-  for (const Part& part : parts_) {
-    if (part.request == nullptr) continue;
-    const std::uint32_t process = lane_.team.processes[plan_->schedule.steps[part.step].peer];
-    const std::string number = std::to_string(process);
-    if ((", " + ranks + ", ").find(", " + number + ", ") != std::string::npos) continue;
+  const auto add = [&](std::uint32_t rank) {
+    const std::string number = std::to_string(lane_.team.processes[rank]);
+    if ((", " + ranks + ", ").find(", " + number + ", ") != std::string::npos) return;
     ranks += (ranks.empty() ? "" : ", ") + number;
-  }
+  };
+  for (const Part& part : parts_)
+    if (part.request != nullptr) add(plan_->schedule.steps[part.step].peer);
+  visit_missing(add);
   if (ranks.empty()) return has_errand_ ? call_->errand->describe() : std::string();
   return (ranks.find(',') == std::string::npos ? "rank " : "ranks ") + ranks;
 }

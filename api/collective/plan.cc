@@ -11,7 +11,7 @@ bool PlanCache::Entry::answers(const Question& asked) const noexcept {
   return question.operation == asked.operation && question.count == asked.count &&
          question.root == asked.root && question.element_bytes == asked.element_bytes &&
          question.in_place == asked.in_place && question.commutative == asked.commutative &&
-         question.rank_order == asked.rank_order &&
+         question.rank_order == asked.rank_order && question.on_host == asked.on_host &&
          std::equal(counts.begin(), counts.end(), asked.counts.begin(), asked.counts.end()) &&
          std::equal(receive_counts.begin(), receive_counts.end(), asked.receive_counts.begin(),
                     asked.receive_counts.end());
@@ -29,6 +29,10 @@ schedule::Request PlanCache::request_of(const Question& question) const {
                    .in_place = question.in_place,
                    .segment_count = 0,
                    .hosts = team_.hosts};
+  if (question.on_host) {
+    request.shape.line_count = line_bytes_ / question.element_bytes;
+    request.shape.stage_count = stage_bytes_ / question.element_bytes;
+  }
   request.element_bytes = question.element_bytes;
   request.commutative = question.commutative;
   request.rank_order = question.rank_order;
@@ -36,9 +40,10 @@ schedule::Request PlanCache::request_of(const Question& question) const {
   return request;
 }
 
-namespace {
-// What follows from the schedule.
-void fill_in(Plan& plan, std::size_t ranks) {
+std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks) {
+  auto made = std::make_shared<Plan>();
+  Plan& plan = *made;
+  plan.schedule = std::move(schedule);
   const std::vector<schedule::Step>& steps = plan.schedule.steps;
   plan.sends_to_us.resize(ranks);
   plan.start.memory.resize(3 * steps.size());
@@ -49,16 +54,19 @@ void fill_in(Plan& plan, std::size_t ranks) {
     const schedule::Step& step = steps[i];
     plan.most_operands = std::max<std::size_t>(plan.most_operands, step.operand_count);
     if (step.kind == schedule::StepKind::receive) plan.sends_to_us[step.peer] = true;
+    if (schedule::is_local(step)) plan.local_count += step.to.count;
     blockers[i] = step.blockers;
     if (step.blockers != 0) continue;
-    if (schedule::is_transfer(step))
-      transfers[plan.start.transfers++] = i;
-    else
+    if (schedule::is_local(step))
       local[plan.start.local++] = i;
+    else
+      transfers[plan.start.transfers++] = i;
   }
   std::reverse(transfers, transfers + plan.start.transfers);
+  plan.is_straight = plan.schedule.turns != 0 && plan.schedule.scratch_count == 0 &&
+                     std::none_of(steps.begin(), steps.end(), schedule::is_transfer);
+  return made;
 }
-}  // namespace
 
 const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& question) {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
@@ -68,11 +76,11 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
     return entries_.front().plan;
   }
   schedule::Request request = request_of(question);
-  auto plan = std::make_shared<Plan>();
-  plan->choice = schedule::select(request, overrides_);
-  request.shape.segment_count = plan->choice.chosen.segment_count;
-  plan->schedule = schedule::make(question.operation, plan->choice.chosen.algorithm, request.shape);
-  fill_in(*plan, team_.processes.size());
+  const schedule::Plan choice = schedule::select(request, overrides_);
+  request.shape.segment_count = choice.chosen.segment_count;
+  auto plan = plan_of(schedule::make(question.operation, choice.chosen.algorithm, request.shape),
+                      team_.processes.size());
+  plan->choice = choice;
   Entry entry{question,
               {question.counts.begin(), question.counts.end()},
               {question.receive_counts.begin(), question.receive_counts.end()},

@@ -31,12 +31,13 @@ struct Question {
   bool in_place = false;
   bool commutative = true;
   bool rank_order = false;  // Determinism::rank_order
+  bool on_host = true;      // all memory is the host's, and the run does all of it itself
 };
 
 // One rank's schedule for a question, and why this one; with what a run begins with, ready to be copied.
 struct Plan {
   // For each step how many events it waits for; then, each with room for all steps, the transfers that wait
-  // for nothing, the last one first (a stack), and the copies and reductions, the first one first.
+  // for nothing, marks too, the last one first (a stack), and the copies and reductions, the first one first.
   struct Start {
     std::vector<std::uint32_t> memory;
     std::size_t transfers = 0;
@@ -48,7 +49,12 @@ struct Plan {
   Start start;
   std::vector<bool> sends_to_us;  // by rank
   std::size_t most_operands = 0;  // of one step
+  std::uint64_t local_count = 0;  // elements that its steps copy and fold into
+  bool is_straight = false;       // no messages, no scratch memory: can be run step by step, see straight.cc
 };
+// The plan for a schedule of a group of so many ranks; the choice is the caller's to note. Throws
+// std::bad_alloc.
+std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks);
 
 // The plans of one group, made when they are first needed and kept: a bounded number, those used last.
 // Thread-safety: none; the engine's lock.
@@ -66,6 +72,13 @@ class PlanCache {
   // In words: what is chosen, and why.
   [[nodiscard]] std::string explain(const Question& question) const;
 
+  // From now on schedules may use lines and stages of so many bytes.
+  void share_memory(std::size_t line_bytes, std::size_t stage_bytes) noexcept {
+    line_bytes_ = line_bytes;
+    stage_bytes_ = stage_bytes;
+    entries_.clear();
+  }
+
   static constexpr std::size_t most_plans = 64;
 
  private:
@@ -82,6 +95,8 @@ class PlanCache {
 
   const Team& team_;
   const schedule::Overrides& overrides_;
+  std::size_t line_bytes_ = 0;
+  std::size_t stage_bytes_ = 0;
   std::vector<Entry> entries_;  // used last first
 };
 

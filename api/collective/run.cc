@@ -16,14 +16,34 @@ using schedule::Step;
 using schedule::StepKind;
 using transport::Posted;
 
+namespace {
+constexpr std::size_t most_bytes_before_ringing = 4096;  // a microsecond or less
+}  // namespace
+
 Run::~Run() {
   if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
+  if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
+  if (RunList::is_linked(*this)) RunList::remove(*this);
 }
 
 Posted Run::start(transport::Messenger& messenger, Call&& call,
                   const std::shared_ptr<const Plan>& plan) noexcept {
   kept_ = std::move(call);
   return start_borrowed(messenger, kept_, plan);
+}
+
+// The caller's lists end with his call.
+void Run::keep_lists() {
+  if (call_ != &kept_) return;
+  Question& question = kept_.question;
+  counts_.assign(question.counts.begin(), question.counts.end());
+  receive_counts_.assign(question.receive_counts.begin(), question.receive_counts.end());
+  inputs_.assign(kept_.inputs.begin(), kept_.inputs.end());
+  outputs_.assign(kept_.outputs.begin(), kept_.outputs.end());
+  question.counts = counts_;
+  question.receive_counts = receive_counts_;
+  kept_.inputs = inputs_;
+  kept_.outputs = outputs_;
 }
 
 // The composite that was begun is not needed.
@@ -37,9 +57,32 @@ Posted Run::fail_to_begin() noexcept {
 
 Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
                            const std::shared_ptr<const Plan>& plan) noexcept {
+  note_call(messenger, call);
+  if (plan != nullptr && may_run_straight(*plan) && run_straight(plan)) return {};
+  const Posted posted = begin(plan);
+  return posted.request == nullptr && has_begun_straight_ ? fail_straight() : posted;
+}
+
+void Run::note_call(transport::Messenger& messenger, const Call& call) noexcept {
   messenger_ = &messenger;
+  call_ = &call;
+  input_ = call.input;
+  output_ = call.output;
+  note_ = call.signature.packed();
+  ended_.clear();
+  failure_.reset();
+  has_errand_ = call.errand != nullptr;
+  has_begun_straight_ = false;
+  executed_ = 0;
+}
+
+Posted Run::begin(const std::shared_ptr<const Plan>& plan) noexcept {
+  transport::Messenger& messenger = *messenger_;
   try {
-    prepare(call, plan);
+    if (plan != nullptr) [[likely]]
+      prepare(plan);
+    else
+      keep_lists();
   } catch (const std::bad_alloc&) {
     drop_memory();
     return {Code::exhausted};
@@ -58,8 +101,12 @@ Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
     if (request_->device == nullptr) return fail_to_begin();
   }
   // Not before it is certain to begin: the other ranks count their calls, too.
-  sequence_ = lane_.history.begin(call_->signature);
-  state_ = State::running;
+  if (!has_begun_straight_)
+    sequence_ = call_->number ? *call_->number : lane_.history.begin(call_->signature);
+  if (plan != nullptr) enter_turns();
+  state_ = plan != nullptr ? State::running : State::undecided;
+  if (plan == nullptr) [[unlikely]]
+    lane_.sharing.undecided.push_back(*this);
   has_told_ = false;
   transport::Request* const request = request_;
   // The look for those that have died, and for aborts, is the first thing that may fail it.
@@ -69,19 +116,27 @@ Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
   return {Code::in_progress, request};
 }
 
-void Run::prepare(const Call& call, const std::shared_ptr<const Plan>& plan) {
-  call_ = &call;
-  input_ = call.input;
-  output_ = call.output;
+void Run::settle(const std::shared_ptr<const Plan>& plan) noexcept {
+  RunList::remove(*this);
+  state_ = State::running;
+  try {
+    if (plan == nullptr) throw std::bad_alloc();
+    prepare(plan);
+    enter_turns();
+    lane_.engine.wake(*this);
+  } catch (const std::bad_alloc&) {
+    fail_with({Code::exhausted, &messenger_->peer(messenger_->options().self)});
+    lane_.engine.wake(*this);
+  }
+}
+
+void Run::prepare(const std::shared_ptr<const Plan>& plan) {
+  const Call& call = *call_;
   if (plan_ != plan) plan_ = plan;
-  note_ = call.signature.packed();
   const std::size_t steps = plan->schedule.steps.size();
   if (parts_.size() < steps) make_room(steps);
   agenda_.begin(*plan);
-  ended_.clear();
   local_offset_ = finished_ = 0;
-  failure_.reset();
-  has_errand_ = call.errand != nullptr;
   if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
   if (call.device != nullptr) [[unlikely]]
     device_.emplace(call.device);
@@ -106,6 +161,7 @@ void Run::take_scratch(std::size_t bytes) {
 // No list of a schedule so long has to grow later.
 void Run::make_room(std::size_t steps) {
   ended_.reserve(steps);
+  awaited_.reserve(steps);
   while (parts_.size() < steps) parts_.push_back({this, static_cast<std::uint32_t>(parts_.size()), nullptr});
 }
 
@@ -129,26 +185,40 @@ void Run::advance() noexcept {
 // Begins what can begin, and works until nothing is left to do or others shall have their turn.
 void Run::go_on() noexcept {
   if (!sources_.empty() && !open_pieces()) return lane_.engine.wake(*this);
+  if (plan_->schedule.turns != 0 && !has_turn()) return;
   for (bool has_time = true; has_time;) {
     if (device_ && device_->status().failed()) return fail_with({device_->status()});
     while (agenda_.has_transfer()) {
       begin(agenda_.pop_transfer());
       if (state_ != State::running) return;
     }
-    if (!agenda_.has_local()) break;
-    has_time = work_pieces();
+    if (!awaited_.empty() && collect_marks()) continue;
+    if (failure_) [[unlikely]]
+      return look_for_failure();
+    if (agenda_.has_local())
+      has_time = work_pieces();
+    else if (awaited_.empty() || !spin_for_marks())
+      break;
   }
+  ring();
+  if (failure_) [[unlikely]]
+    return look_for_failure();
   if (has_errand_ && !run_errand()) return;
   if (agenda_.is_done() && close_pieces()) return close();
   const bool has_more = agenda_.has_transfer() || agenda_.has_local() || agenda_.is_done();
-  if (has_more) lane_.engine.wake(*this);
+  if (has_more)
+    lane_.engine.wake(*this);
+  else if (!awaited_.empty())
+    lane_.engine.watch(*this);
 }
 
 // All is done, or told to the device; what was told last may have failed.
 void Run::close() noexcept {
   if (device_ && device_->status().failed()) [[unlikely]]
     return fail_with({device_->status()});
-  leave({});
+  if (!probes_.empty()) [[unlikely]]
+    end_probes();
+  if (parts_under_way_ == 0) leave({});
 }
 
 // False: it is not told yet, or has failed.
@@ -167,6 +237,10 @@ bool Run::run_errand() noexcept {
 // Copies and reduces what one turn is long enough for, or until a transfer may begin. False: the turn is
 // over.
 bool Run::work_pieces() noexcept {
+  // Others may sleep, and could work meanwhile.
+  if (owes_ring_ && plan_->schedule.steps[agenda_.first_local()].to.count * call_->question.element_bytes >
+                        most_bytes_before_ringing)
+    ring();
   for (std::uint64_t left = piece_count();;) {
     left -= work_a_piece(left);
     if (left == 0) return false;
@@ -178,18 +252,12 @@ bool Run::work_pieces() noexcept {
 std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
   const std::uint32_t index = agenda_.first_local();
   const Step& step = plan_->schedule.steps[index];
-  const std::uint64_t count = std::min(most, step.to.count - local_offset_);
-  std::byte* const to = at(step.to, local_offset_);
-  if (step.kind == StepKind::copy) {
-    copy(to, at(step.from, local_offset_), count * call_->question.element_bytes);
+  std::uint64_t count = 0;
+  if (index >= executed_) [[likely]] {
+    count = std::min(most, step.to.count - local_offset_);
+    work(step, count);
   } else {
-    for (std::uint32_t i = 0; i < step.operand_count; ++i)
-      operands_[i] = at(plan_->schedule.operands[step.first_operand + i], local_offset_);
-    const std::span<const void* const> operands(operands_.data(), step.operand_count);
-    if (device_) [[unlikely]]
-      device_->fold(to, operands, count);
-    else
-      call_->reduction->fold(to, operands, count);
+    local_offset_ = step.to.count;
   }
   local_offset_ += count;
   if (local_offset_ == step.to.count) {
@@ -200,6 +268,20 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
   return count;
 }
 
+// A copy or a reduction, from where it stands.
+void Run::work(const Step& step, std::uint64_t count) noexcept {
+  std::byte* const to = at(step.to, local_offset_);
+  if (step.kind == StepKind::copy)
+    return copy(to, at(step.from, local_offset_), count * call_->question.element_bytes);
+  for (std::uint32_t i = 0; i < step.operand_count; ++i)
+    operands_[i] = at(plan_->schedule.operands[step.first_operand + i], local_offset_);
+  const std::span<const void* const> operands(operands_.data(), step.operand_count);
+  if (device_) [[unlikely]]
+    device_->fold(to, operands, count);
+  else
+    call_->reduction->fold(to, operands, count);
+}
+
 void Run::drop_memory() noexcept {
   constexpr std::size_t most_kept_bytes = 4096;
   if (scratch_.bytes() > most_kept_bytes) scratch_pool_.give(std::move(scratch_));
@@ -207,6 +289,8 @@ void Run::drop_memory() noexcept {
   kept_.device.reset();
   kept_.errand.reset();
   device_.reset();
+  inputs_.clear();
+  outputs_.clear();
   if (!std::exchange(is_staged_, false)) return;
   scratch_pool_.give(std::move(staged_input_));
   scratch_pool_.give(std::move(staged_output_));
@@ -219,6 +303,7 @@ void Run::drop_memory() noexcept {
 void Run::leave(Status status) noexcept {
   drop_memory();
   lane_.history.end(sequence_);
+  end_turn();
   call_ = nullptr;
   is_interrupted_ = false;
   state_ = State::idle;
@@ -233,6 +318,14 @@ std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) const noe
     case Space::input: return const_cast<std::byte*>(input_) + place;  // read only
     case Space::output: return output_ + place;
     case Space::scratch: return scratch_memory_ + place;
+    case Space::line:
+    case Space::stage: {
+      const Commons& commons = *lane_.sharing.commons;
+      const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
+      return (slice.space == Space::line ? commons.line(slice.owner, turn)
+                                         : commons.stage(slice.owner, turn)) +
+             place;
+    }
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "api/collective/agenda.h"
+#include "api/collective/commons.h"
 #include "api/collective/device_side.h"
 #include "api/collective/end_reason.h"
 #include "api/collective/errand.h"
@@ -20,6 +22,7 @@
 #include "api/collective/scratch.h"
 #include "api/collective/signature.h"
 #include "tensor/reduce/reduction.h"
+#include "transport/base/intrusive_list.h"
 #include "transport/engine/engine.h"
 
 namespace parley::collective {
@@ -42,30 +45,57 @@ struct Call {
   std::shared_ptr<const DevicePlace> device = nullptr;           // where the memory lies; null: on the host
   std::shared_ptr<Errand> errand = nullptr;  // who does it on the device; the question is then a barrier's
   std::chrono::nanoseconds timeout{};
-  bool gives_up = false;  // see transport::Request
+  bool gives_up = false;                              // see transport::Request
+  std::optional<std::int64_t> number = std::nullopt;  // among the group's calls, where it was taken before
 };
 
-// Where the messages of a group's collectives go.
+// What all calls of a group wait for.
+class Delay {
+ public:
+  [[nodiscard]] virtual transport::Agent::Awaited awaited() const noexcept = 0;
+  // "rank 2". Empty: nobody.
+  [[nodiscard]] virtual std::string waited_for() const = 0;
+
+ protected:
+  ~Delay() = default;
+};
+
+class Run;
+struct TurnTag;
+using RunList = base::IntrusiveList<Run, TurnTag>;
+
+// What the ranks of a group on one host have in common, beside their messages.
+struct Sharing {
+  std::unique_ptr<Commons> commons;  // null: nothing, or not yet
+  RunList turns;                     // the runs that use it, in the order of their calls: the first one does
+  RunList undecided;                 // the same of those whose plan waits until it is known if there is one
+  const Delay* meeting = nullptr;    // by which the ranks find that out; there, where a run is undecided
+};
+
+// Where a group's collectives go.
 struct Lane {
   transport::Engine& engine;
   const Team& team;
   std::uint32_t context;
   History& history;
+  Sharing& sharing;
 };
 
 // Runs one schedule. Its parts are sends and receives of the messenger, whose ends wake it (as an agent of
-// the engine), and copies and reductions, which it does itself, in pieces, so that others have their turn.
+// the engine), marks of other ranks, for which it looks (as a watcher), and copies and reductions, which it
+// does itself, in pieces, so that others have their turn.
 // Before the first step it brings its input together, after the last one it hands its output out, where the
 // call says so.
 //
 // Course: idle --start()--> running --all steps have ended--> idle
-//                           running --something fails, or it is interrupted--> failing --no part is left-->
-//                           idle
+//         idle --start()--> undecided --settle()--> running
+//         running, undecided --something fails, or it is interrupted--> failing --no part is left--> idle
+// A call that ends at once does not leave `idle`: see straight.cc.
 // While it is failing it begins nothing; what is under way is ended by the abort of the context.
 //
 // Allocates nothing once it has run a schedule as long, with as much scratch memory.
 // Thread-safety: none; the engine's lock.
-class Run final : public transport::Agent {
+class Run final : public transport::Agent, public transport::Watcher, public base::ListHook<TurnTag> {
  public:
   Run(const Lane& lane, ScratchPool& scratch) : lane_(lane), scratch_pool_(scratch) {}
   ~Run();
@@ -73,12 +103,18 @@ class Run final : public transport::Agent {
   Run& operator=(const Run&) = delete;
 
   // Begins; the request ends with the collective, perhaps at once. Fails with `exhausted`: then this call has
-  // no number in the group. REQUIRES: is_idle().
+  // no number in the group. Without a plan it waits for settle(). REQUIRES: is_idle().
   transport::Posted start(transport::Messenger& messenger, Call&& call,
                           const std::shared_ptr<const Plan>& plan) noexcept;
-  // The same of a call that stays where it is until the request has ended.
+  // The same of a call that stays where it is until the request has ended. Without a request and `ok`: it has
+  // ended well.
   transport::Posted start_borrowed(transport::Messenger& messenger, const Call& call,
                                    const std::shared_ptr<const Plan>& plan) noexcept;
+
+  // Null: there was no memory for one. REQUIRES: it has begun without a plan, and has not ended.
+  void settle(const std::shared_ptr<const Plan>& plan) noexcept;
+  // REQUIRES: the same.
+  [[nodiscard]] const Question& question() const noexcept { return call_->question; }
 
   [[nodiscard]] bool is_idle() const noexcept { return state_ == State::idle; }
   // REQUIRES: !is_idle().
@@ -86,10 +122,14 @@ class Run final : public transport::Agent {
 
   void advance() noexcept override;
   [[nodiscard]] Awaited awaited() const noexcept override;
+  // "ranks 2, 5", or where all have come, what the errand waits for. Empty: nothing.
+  [[nodiscard]] std::string waited_for() const;
+  bool look() noexcept override;
 
  private:
   enum class State : std::uint8_t {
     idle,
+    undecided,  // has its number among the calls, and no plan
     running,
     failing,  // waits for the parts that are still under way
   };
@@ -115,11 +155,15 @@ class Run final : public transport::Agent {
     base::Status status;
     const transport::Peer* peer = nullptr;
     bool is_mismatch = false;
-    std::uint64_t note = 0;  // then: what the message brought
+    std::uint64_t note = 0;           // then: what the message brought
+    bool is_of_another_call = false;  // of another number
   };
 
   // run.cc: the course
-  void prepare(const Call& call, const std::shared_ptr<const Plan>& plan);
+  void note_call(transport::Messenger& messenger, const Call& call) noexcept;
+  transport::Posted begin(const std::shared_ptr<const Plan>& plan) noexcept;
+  void prepare(const std::shared_ptr<const Plan>& plan);
+  void keep_lists();
   void make_room(std::size_t steps);
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
@@ -127,6 +171,7 @@ class Run final : public transport::Agent {
   void close() noexcept;
   bool work_pieces() noexcept;
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
+  void work(const schedule::Step& step, std::uint64_t count) noexcept;
   void take_scratch(std::size_t bytes);
   transport::Posted fail_to_begin() noexcept;
   void leave(base::Status status) noexcept;
@@ -142,6 +187,10 @@ class Run final : public transport::Agent {
   bool open_pieces() noexcept;
   bool close_pieces() noexcept;
   bool finish_pieces() noexcept;
+  // Looks for a mark, some 2 us together: what the other ranks need if they have called at the same time.
+  // Other threads wait for the lock meanwhile.
+  static constexpr int short_spins = 64;
+
   template <typename Visit>
   bool visit_piece(const std::vector<Block>& blocks, const Visit& visit) noexcept;
   [[nodiscard]] std::uint64_t piece_count() const noexcept;
@@ -155,6 +204,32 @@ class Run final : public transport::Agent {
   void note_end(std::uint32_t index, const transport::Request& part) noexcept;
   static void on_part_done(transport::Request& part) noexcept;
 
+  // straight.cc: step by step, as long as the others come at once
+  [[nodiscard]] bool may_run_straight(const Plan& plan) const noexcept;
+  bool run_straight(const std::shared_ptr<const Plan>& plan) noexcept;
+  bool run_step(const schedule::Step& step) noexcept;
+  transport::Posted fail_straight() noexcept;
+
+  // marks.cc: what it shows the other ranks of the host, and waits for to be shown
+  void enter_turns() noexcept;
+  [[nodiscard]] bool has_turn() const noexcept;
+  void publish(const schedule::Step& step) noexcept;
+  void await(std::uint32_t index) noexcept;
+  bool collect_marks() noexcept;
+  bool spin_for_marks() noexcept;
+  void end_turn() noexcept;
+  [[nodiscard]] bool has_come(const schedule::Step& step) noexcept;
+  [[nodiscard]] bool has_come(std::uint32_t rank, std::int32_t mark) noexcept;
+  void note_mismatch(std::uint32_t rank, std::uint64_t call, bool is_of_this_call) noexcept;
+  void look_at_boards() noexcept;
+  void ring() noexcept;
+  void probe() noexcept;
+  void probe(std::uint32_t rank) noexcept;
+  void end_probes() noexcept;
+  void note_probe(const transport::Request& probe) noexcept;
+  static void on_probe_done(transport::Request& probe) noexcept;
+  void visit_missing(const std::function<void(std::uint32_t)>& visit) const;
+
   // failing.cc: how it fails
   static void on_interrupt(transport::Request& request) noexcept;
   void look_for_failure() noexcept;
@@ -162,7 +237,6 @@ class Run final : public transport::Agent {
   void fail_with(const Failure& failure) noexcept;
   void fail_errand() noexcept;
   void abort(const EndReason& reason, std::uint32_t by) noexcept;
-  [[nodiscard]] std::string waited_for() const;
   [[nodiscard]] std::string title() const;
 
   const Lane lane_;
@@ -199,6 +273,19 @@ class Run final : public transport::Agent {
   Cursor cursor_;                     // in the one or the other
   std::vector<const void*> operands_;
   std::size_t parts_under_way_ = 0;
+
+  std::uint64_t base_mark_ = 0;         // of the schedule's first turn
+  bool has_begun_straight_ = false;     // then it has its number and turns,
+  std::uint32_t executed_ = 0;          // and so many of its first steps have ended
+  std::vector<std::uint32_t> awaited_;  // steps: marks that have not come
+  bool owes_ring_ = false;              // something was published that others may sleep beside
+  std::vector<Part> probes_;            // by rank, once there was one: see probe()
+
+  // While it is undecided, of a call that was handed over: what its spans are of.
+  std::vector<std::uint64_t> counts_;
+  std::vector<std::uint64_t> receive_counts_;
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> outputs_;
 };
 
 }  // namespace parley::collective

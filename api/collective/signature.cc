@@ -30,7 +30,7 @@ static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::
 constexpr std::uint64_t no_reduction = 31;
 constexpr std::uint64_t of_objects = 30;
 constexpr std::uint64_t meeting = 29;
-constexpr std::string_view meeting_text = "something on devices for the first time";
+constexpr std::string_view meeting_text = "the meeting of a group's ranks";
 
 // 0: not compared.
 std::uint64_t hash_of(std::optional<std::uint64_t> count) noexcept {
@@ -73,7 +73,7 @@ std::uint64_t Signature::packed() const noexcept {
   return operation_field.put(static_cast<std::uint64_t>(operation)) |
          dtype_field.put(static_cast<std::uint64_t>(dtype)) | reduction_field.put(kind) |
          root_field.put(static_cast<std::uint64_t>(root)) | device_field.put(is_on_devices ? 1 : 0) |
-         count_field.put(hash_of(count));
+         count_field.put(hash_of(count) ^ counts_hash);
 }
 
 std::string describe(const Signature& signature) {

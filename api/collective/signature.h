@@ -19,6 +19,7 @@ struct Signature {
   std::optional<ReduceOp::Kind> reduction = std::nullopt;  // where something is folded
   int root = -1;                                           // in the group; -1: there is none
   std::optional<std::uint64_t> count = std::nullopt;       // nothing: ranks may differ
+  std::uint64_t counts_hash = 0;                           // of the blocks, where all ranks know all of them
   bool is_of_objects = false;                              // broadcast_object_list, ...
   bool is_on_devices = false;                              // where the tensors are: on all ranks, or on none
   // The ranks tell each other how their devices can be reached, before the first other one of these.

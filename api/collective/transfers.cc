@@ -22,7 +22,13 @@ constexpr std::size_t most_unasked_bytes = 256 << 10;
 }  // namespace
 
 void Run::begin(std::uint32_t index) noexcept {
+  if (index < executed_) return end(index);
   const Step& step = plan_->schedule.steps[index];
+  if (step.kind == StepKind::await) return await(index);
+  if (step.kind == StepKind::publish) {
+    publish(step);
+    return end(index);
+  }
   const Posted posted = step.kind == StepKind::send ? send(step) : receive(step);
   if (step.next_in_lane != schedule::no_step) agenda_.unblock(step.next_in_lane);
   if (posted.request == nullptr) {

@@ -161,6 +161,10 @@ void set_counts(CollectiveCall& call, std::vector<std::uint64_t> counts, std::op
   call.counts = std::move(counts);
   call.call.question.counts = call.counts;
   call.call.signature.count = total;
+  if (!total) return;
+  for (const std::uint64_t count : call.counts)  // FNV-1a
+    call.call.signature.counts_hash = (call.call.signature.counts_hash ^ (count + 1)) * 0x100000001b3ULL;
+  call.call.signature.counts_hash ^= call.call.signature.counts_hash >> 32;
 }
 
 void set_receive_counts(CollectiveCall& call, std::vector<std::uint64_t> counts) {

@@ -4,7 +4,7 @@
 
 namespace parley::schedule {
 
-Blocks::Blocks(const Slice& whole, std::uint32_t parts) : space_(whole.space), borders_(parts + 1) {
+Blocks::Blocks(const Slice& whole, std::uint32_t parts) : whole_(whole), borders_(parts + 1) {
   // The first `count mod parts` blocks have one element more.
   const std::uint64_t least = whole.count / parts;
   const std::uint64_t more = whole.count % parts;
@@ -12,7 +12,7 @@ Blocks::Blocks(const Slice& whole, std::uint32_t parts) : space_(whole.space), b
 }
 
 Blocks::Blocks(const Slice& whole, std::span<const std::uint64_t> counts)
-    : space_(whole.space), borders_(counts.size() + 1) {
+    : whole_(whole), borders_(counts.size() + 1) {
   borders_[0] = whole.begin;
   for (std::size_t i = 0; i < counts.size(); ++i) borders_[i + 1] = borders_[i] + counts[i];
 }

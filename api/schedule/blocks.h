@@ -22,12 +22,12 @@ class Blocks {
   [[nodiscard]] Slice operator[](std::uint32_t index) const noexcept { return range(index, index + 1); }
   // Blocks [first, last) as one slice.
   [[nodiscard]] Slice range(std::uint32_t first, std::uint32_t last) const noexcept {
-    return {space_, borders_[first], borders_[last] - borders_[first]};
+    return {whole_.space, borders_[first], borders_[last] - borders_[first], whole_.owner, whole_.turn};
   }
   [[nodiscard]] std::uint64_t largest() const noexcept;
 
  private:
-  Space space_;
+  Slice whole_;
   std::vector<std::uint64_t> borders_;  // one more than blocks
 };
 

@@ -6,12 +6,14 @@
 namespace parley::schedule {
 
 Builder::Builder(Operation operation, const Shape& shape)
-    : in_place_(shape.in_place),
+    : rank_(shape.rank),
+      in_place_(shape.in_place),
       layout_(in_place_layout(operation, shape)),
       input_count_(schedule::input_count(operation, shape)),
       output_count_(schedule::output_count(operation, shape)),
       sends_(shape.size, no_step),
-      receives_(shape.size, no_step) {}
+      receives_(shape.size, no_step),
+      awaits_(shape.size, no_step) {}
 
 Slice Builder::scratch(std::uint64_t count) {
   const std::uint64_t begin = schedule_.scratch_count;
@@ -20,6 +22,10 @@ Slice Builder::scratch(std::uint64_t count) {
 }
 
 Builder::Place Builder::place(const Slice& slice) const noexcept {
+  if (is_shared(slice.space)) {
+    const std::size_t first = slice.space == Space::line ? 3 : 5;
+    return {first + slice.turn % 2, slice.begin};
+  }
   if (!in_place_ || slice.space == Space::scratch)
     return {static_cast<std::size_t>(slice.space), slice.begin};
   const std::uint64_t origin = slice.space == Space::input ? layout_.input_begin : layout_.output_begin;
@@ -31,15 +37,34 @@ std::uint32_t Builder::add(const Step& step) {
   return static_cast<std::uint32_t>(schedule_.steps.size() - 1);
 }
 
+// Of others' memory only their marks tell when it can be read.
 void Builder::reads(std::uint32_t step, const Slice& slice) {
+  if (is_shared(slice.space) && slice.owner != rank_) {
+    shared_.push_back(step);
+    return waits_for_peers(slice.owner);
+  }
   const Place at = place(slice);
   hazards_[at.buffer].read(at.begin, at.begin + slice.count, step, before_);
 }
 
 void Builder::writes(std::uint32_t step, const Slice& slice) {
   assert(slice.space != Space::input);
+  assert(!is_shared(slice.space) || slice.owner == rank_);
+  if (is_shared(slice.space)) {
+    shared_.push_back(step);
+    waits_for_peers(everyone);
+  }
   const Place at = place(slice);
   hazards_[at.buffer].write(at.begin, at.begin + slice.count, step, before_);
+}
+
+void Builder::waits_for_peers(std::uint32_t peer) {
+  if (peer != everyone) {
+    if (awaits_[peer] != no_step) before_.push_back(awaits_[peer]);
+    return;
+  }
+  for (const std::uint32_t await : awaits_)
+    if (await != no_step) before_.push_back(await);
 }
 
 void Builder::settle(std::uint32_t step) {
@@ -121,6 +146,36 @@ std::uint32_t Builder::reduce(const Slice& to, std::span<const Slice> operands) 
   writes(step, to);
   settle(step);
   return step;
+}
+
+std::uint32_t Builder::publish(Progress progress) {
+  const auto turn = static_cast<std::int32_t>(schedule_.turns) - 1;
+  const std::uint32_t step = add({.kind = StepKind::publish, .mark = mark_of(turn, progress)});
+  before_ = std::move(shared_);
+  settle(step);
+  shared_ = {step};
+  return published_ = step;
+}
+
+std::uint32_t Builder::await_turn(std::uint32_t peer, std::int32_t mark) {
+  const std::uint32_t step = add({.kind = StepKind::await, .peer = peer, .mark = mark});
+  if (published_ != no_step) before_.push_back(published_);
+  settle(step);
+  if (peer == everyone)
+    std::fill(awaits_.begin(), awaits_.end(), step);
+  else
+    awaits_[peer] = step;
+  return step;
+}
+
+std::uint32_t Builder::await_mark(std::uint32_t peer, Progress progress) {
+  return await_turn(peer, mark_of(static_cast<std::int32_t>(schedule_.turns) - 1, progress));
+}
+
+void Builder::make_room(std::uint32_t readers) {
+  const auto turn = static_cast<std::int32_t>(schedule_.turns) - 1;
+  constexpr std::int32_t uses_of_the_same = 2;
+  await_turn(turn < uses_of_the_same ? everyone : readers, mark_of(turn - 1, Progress::entered));
 }
 
 std::uint32_t Builder::signal(std::uint32_t peer) {

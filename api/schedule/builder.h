@@ -39,6 +39,24 @@ class Builder {
     return reduce(to, std::span(operands.begin(), operands.size()));
   }
 
+  // Memory that the ranks of a host share, of the turn that was begun last.
+  [[nodiscard]] Slice line(std::uint32_t owner, std::uint64_t count) const noexcept {
+    return {Space::line, 0, count, owner, schedule_.turns - 1};
+  }
+  [[nodiscard]] Slice stage(std::uint32_t owner, std::uint64_t count) const noexcept {
+    return {Space::stage, 0, count, owner, schedule_.turns - 1};
+  }
+  void begin_turn() noexcept { ++schedule_.turns; }
+  // What is written to our own line or stage from here on waits until the others have read what was there
+  // before: all of them in the first turns, for the collective before may have been anything; later
+  // `readers`, one rank or all.
+  void make_room(std::uint32_t readers = everyone);
+  // What was done in shared memory before, reading too, has been done when others see this.
+  std::uint32_t publish(Progress progress);
+  // What is read of `peer` from here on, and written by us, comes after this. Comes itself after our last
+  // publish().
+  std::uint32_t await_mark(std::uint32_t peer, Progress progress);
+
   // Messages without data; only a barrier needs them.
   std::uint32_t signal(std::uint32_t peer);
   std::uint32_t await(std::uint32_t peer);
@@ -57,6 +75,8 @@ class Builder {
     friend bool operator==(const Place&, const Place&) = default;
   };
   [[nodiscard]] Place place(const Slice& slice) const noexcept;
+  std::uint32_t await_turn(std::uint32_t peer, std::int32_t mark);
+  void waits_for_peers(std::uint32_t peer);
 
   std::uint32_t add(const Step& step);
   void reads(std::uint32_t step, const Slice& slice);
@@ -66,15 +86,22 @@ class Builder {
   void drop_implied();
   void enter_lane(std::vector<std::uint32_t>& lanes, std::uint32_t peer, std::uint32_t step);
 
+  // Two of the caller and scratch; two lines and two stages of our own, as if there were no more.
+  static constexpr std::size_t buffers = 7;
+
+  std::uint32_t rank_;
   bool in_place_;
   InPlaceLayout layout_;
   std::uint64_t input_count_;
   std::uint64_t output_count_;
   Schedule schedule_;
-  Hazards hazards_[3];
+  Hazards hazards_[buffers];
   std::vector<std::uint32_t> sends_;                     // the last step of each lane, by peer
   std::vector<std::uint32_t> receives_;                  // the same
   std::vector<std::uint32_t> before_;                    // what the step in the making waits for
+  std::vector<std::uint32_t> awaits_;                    // the last await of each peer
+  std::vector<std::uint32_t> shared_;                    // what was done in shared memory since we published
+  std::uint32_t published_ = no_step;                    // the last time
   using Edge = std::pair<std::uint32_t, std::uint32_t>;  // earlier, later
   std::vector<Edge> edges_;                              // by the later step
   std::vector<std::size_t> first_edge_;                  // of each step, in edges_

@@ -10,11 +10,13 @@
 #include "api/schedule/bruck.h"
 #include "api/schedule/chain.h"
 #include "api/schedule/exchange.h"
+#include "api/schedule/flat.h"
 #include "api/schedule/halving.h"
 #include "api/schedule/linear.h"
 #include "api/schedule/recursive_doubling.h"
 #include "api/schedule/ring.h"
 #include "api/schedule/scan.h"
+#include "api/schedule/slices.h"
 #include "api/schedule/subtrees.h"
 #include "api/schedule/two_level.h"
 
@@ -30,11 +32,13 @@ std::vector<Entry> gather_entries() {
            bruck_entries(),
            chain_entries(),
            exchange_entries(),
+           flat_entries(),
            halving_entries(),
            linear_entries(),
            recursive_doubling_entries(),
            ring_entries(),
            scan_entries(),
+           slices_entries(),
            subtree_entries(),
            two_level_entries(),
        })

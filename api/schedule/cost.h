@@ -17,8 +17,11 @@ struct Path {
 // receives one at a time, both at once, each in the order of the schedule. Then no chain of messages that
 // wait for each other is longer than `near` and `far` together, in messages or in elements.
 struct Cost {
-  Path near = {};             // between ranks of one host
-  Path far = {};              // between hosts; all of it where an algorithm does not look at hosts
+  Path near = {};  // between ranks of one host
+  Path far = {};   // between hosts; all of it where an algorithm does not look at hosts
+  // In memory that all ranks share: marks of others that one rank awaits, of which as many `hops` one after
+  // another, and elements that are copied into or out of it one after another; no rank copies more.
+  Path shared = {};
   std::uint64_t sent = 0;     // elements that one rank sends, at most
   std::uint64_t reduced = 0;  // elements that one rank folds into others, at most
 };

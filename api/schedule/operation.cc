@@ -33,11 +33,14 @@ constexpr std::array algorithms{
     Algorithm::dissemination,
     Algorithm::two_level,
     Algorithm::two_level_sliced,
+    Algorithm::flat,
+    Algorithm::slices,
 };
 constexpr std::array<std::string_view, algorithms.size()> algorithm_names{
     "linear",       "ring",     "segmented_ring", "recursive_doubling", "recursive_halving",
     "rabenseifner", "binomial", "chain",          "binary_tree",        "scatter_ring",
     "bruck",        "pairwise", "dissemination",  "two_level",          "two_level_sliced",
+    "flat",         "slices",
 };
 
 template <typename Values, typename Names>

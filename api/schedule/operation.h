@@ -39,6 +39,8 @@ enum class Algorithm : std::uint8_t {
   dissemination,
   two_level,
   two_level_sliced,
+  flat,
+  slices,
 };
 
 inline constexpr std::size_t operation_count = 11;

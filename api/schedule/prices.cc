@@ -18,6 +18,11 @@ constexpr LinkPrice prices[] = {
 constexpr double large_message_bytes = 512 << 10;
 constexpr double step_ns = 40;         // to run any step
 constexpr double fold_byte_ns = 0.08;  // to fold a byte into another
+// Of memory that all share: a mark that is awaited, from its writing on; an awaited one that has come before;
+// and a byte that one rank writes and another one reads, or that is copied back.
+constexpr double mark_ns = 120;
+constexpr double seen_mark_ns = 10;
+constexpr double shared_byte_ns = 0.025;
 // Who waits for a rank that has no core waits for a switch of contexts.
 constexpr double switch_ns = 3000;
 // Pipelines want all their ranks to run at once: with fewer cores a segment waits for more than its switch.
@@ -49,6 +54,12 @@ double path_ns(const Path& path, const LinkPrice& price, std::uint64_t element_b
          bytes * (is_large ? price.large_byte_ns : price.byte_ns) * sharing;
 }
 
+double shared_ns(const Path& path, std::uint64_t element_bytes) {
+  return static_cast<double>(path.hops) * (mark_ns + step_ns) +
+         static_cast<double>(path.messages) * seen_mark_ns +
+         static_cast<double>(path.elements * element_bytes) * shared_byte_ns;
+}
+
 }  // namespace
 
 std::string_view name(Link link) noexcept {
@@ -70,11 +81,12 @@ double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, 
   if (shares_cores) near.hops = near.messages;
   const double alone = path_ns(near, price(surroundings.near), element_bytes, 1) +
                        path_ns(promised.far, price(surroundings.far), element_bytes, crossing) +
+                       shared_ns(promised.shared, element_bytes) +
                        static_cast<double>(promised.reduced * element_bytes) * fold_byte_ns;
   if (!shares_cores) return alone;
   // Ranks in turns: all they do takes that much longer, and each hop needs a switch.
   return alone * surroundings.ranks_per_core * (is_pipeline(algorithm) ? shared_pipeline : 1) +
-         static_cast<double>(promised.near.hops + promised.far.hops) * switch_ns;
+         static_cast<double>(promised.near.hops + promised.far.hops + promised.shared.hops) * switch_ns;
 }
 
 }  // namespace parley::schedule

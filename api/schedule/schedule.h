@@ -12,10 +12,30 @@ enum class StepKind : std::uint8_t {
   receive,  // `to` from `peer`; ends when the data are there
   copy,     // `from` to `to`; equal counts, no overlap
   reduce,   // `to` := the operands folded from the left, in their order
+  publish,  // our mark becomes `mark`; what we wrote to our line and stage before can be read by who sees it
+  await,    // ends when the mark of `peer`, or of all other ranks, is `mark` at least
 };
 
 // "No step", in Step::next_in_lane.
 inline constexpr std::uint32_t no_step = 0xffffffff;
+// "All other ranks", in Step::peer of an await.
+inline constexpr std::uint32_t everyone = 0xffffffff;
+
+// What a rank tells the others of a host of itself: how far it has come in a turn. Marks only grow, from
+// collective to collective: those of a schedule are counted from the first turn of it, and its turns follow
+// those of the collective before.
+//
+// A turn is one use of each rank's line and stage. Who publishes `entered` of a turn has read what it wants
+// of the turn before; hence who has seen all others enter a turn may write what the next one uses. (The next
+// but one may use the same memory.)
+enum class Progress : std::uint8_t {
+  entered = 1,  // ... and what others want of this rank is there
+  folded = 2,   // what this rank has folded is there, too
+};
+inline constexpr std::int32_t marks_per_turn = 4;
+constexpr std::int32_t mark_of(std::int32_t turn, Progress progress) noexcept {
+  return turn * marks_per_turn + static_cast<std::int32_t>(progress);
+}
 
 // One thing that a rank does.
 //
@@ -29,19 +49,24 @@ inline constexpr std::uint32_t no_step = 0xffffffff;
 //   at the end of a step:       --counter[s] for each of its successors s.
 struct Step {
   StepKind kind = StepKind::copy;
-  std::uint32_t peer = 0;  // send, receive: a rank of the group
+  std::uint32_t peer = 0;  // send, receive, await: a rank of the group
   std::uint32_t blockers = 0;
   std::uint32_t next_in_lane = no_step;
   std::uint32_t first_successor = 0;  // in Schedule::successors
   std::uint32_t successor_count = 0;
   std::uint32_t first_operand = 0;  // reduce, in Schedule::operands
   std::uint32_t operand_count = 0;  // reduce: at least 2
+  std::int32_t mark = 0;            // publish, await
   Slice from = {};                  // send, copy; a send of nothing is a signal (barrier)
   Slice to = {};                    // receive, copy, reduce
 };
 
 inline bool is_transfer(const Step& step) noexcept {
   return step.kind == StepKind::send || step.kind == StepKind::receive;
+}
+// Whether it moves elements within what this rank sees.
+inline bool is_local(const Step& step) noexcept {
+  return step.kind == StepKind::copy || step.kind == StepKind::reduce;
 }
 
 // All that one rank does in one collective: a graph without cycles, in a list in which every step comes after
@@ -56,6 +81,7 @@ struct Schedule {
   std::vector<std::uint32_t> successors;
   std::vector<Slice> operands;
   std::uint64_t scratch_count = 0;  // elements of Space::scratch; their first content is arbitrary
+  std::uint32_t turns = 0;          // 0: it uses no shared memory. The same on all ranks.
 };
 
 }  // namespace parley::schedule

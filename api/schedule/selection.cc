@@ -13,7 +13,10 @@ namespace {
 // Below the first, the messages cost more than what they carry; above the last, more segments gain nothing.
 constexpr std::array<std::uint64_t, 4> segment_bytes{8 << 10, 32 << 10, 128 << 10, 512 << 10};
 
-bool has_segments(Algorithm algorithm) {
+bool has_segments(Operation operation, Algorithm algorithm) {
+  if (algorithm == Algorithm::flat)
+    return operation == Operation::broadcast || operation == Operation::gather ||
+           operation == Operation::scatter;
   return algorithm == Algorithm::segmented_ring || algorithm == Algorithm::chain ||
          algorithm == Algorithm::binary_tree;
 }
@@ -47,7 +50,7 @@ Candidate predicted(const Request& request, Algorithm algorithm, std::uint64_t s
 // The algorithm with the segments that suit it best.
 Candidate best(const Request& request, Algorithm algorithm) {
   Candidate found = predicted(request, algorithm, 0);
-  if (!has_segments(algorithm)) return found;
+  if (!has_segments(request.operation, algorithm)) return found;
   for (const std::uint64_t bytes : segment_bytes) {
     const std::uint64_t count = bytes / std::max<std::uint64_t>(request.element_bytes, 1);
     if (count == 0 || count >= request.shape.count) continue;

@@ -30,6 +30,9 @@ struct Shape {
   std::uint64_t segment_count = 0;
   // The host of each rank, by any number that tells hosts apart. Empty: all on one host.
   std::span<const std::uint32_t> hosts = {};
+  // Elements of Space::line and Space::stage, of each rank and turn; 0: the ranks share no memory.
+  std::uint64_t line_count = 0;
+  std::uint64_t stage_count = 0;
 };
 
 // Elements of rank `rank`'s block (scatter, gather, all_gather, reduce_scatter; all_to_all: what is sent to

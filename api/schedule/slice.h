@@ -4,21 +4,35 @@
 
 namespace parley::schedule {
 
-// The three places that a step may name. The caller's input is read only.
-enum class Space : std::uint8_t { input, output, scratch };
+// The places that a step may name.
+enum class Space : std::uint8_t {
+  input,    // the caller's; read only
+  output,   // the caller's
+  scratch,  // this rank's alone
+  // What each rank of a host shows the others, of which it alone writes its own. There are several of each,
+  // at least two, which turns use one after another:
+  line,   // beside its mark, so that both are had with one look
+  stage,  // more
+};
 
 // Elements [begin, begin + count) of one place.
 struct Slice {
   Space space = Space::input;
   std::uint64_t begin = 0;
   std::uint64_t count = 0;
+  std::uint32_t owner = 0;  // line, stage: whose
+  std::uint32_t turn = 0;   // line, stage: in which turn of the schedule
 
   // `count` elements of this slice from its element `offset` on. REQUIRES: they lie in it.
   [[nodiscard]] constexpr Slice part(std::uint64_t offset, std::uint64_t part_count) const noexcept {
-    return {space, begin + offset, part_count};
+    return {space, begin + offset, part_count, owner, turn};
   }
   [[nodiscard]] constexpr std::uint64_t end() const noexcept { return begin + count; }
   friend constexpr bool operator==(const Slice&, const Slice&) = default;
 };
+
+inline constexpr bool is_shared(Space space) noexcept {
+  return space == Space::line || space == Space::stage;
+}
 
 }  // namespace parley::schedule

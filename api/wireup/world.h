@@ -16,6 +16,7 @@
 #include "api/wireup/group_books.h"
 #include "api/wireup/ladder.h"
 #include "api/wireup/last_word.h"
+#include "api/wireup/left_memory.h"
 #include "api/wireup/link_settings.h"
 #include "api/wireup/store_handle.h"
 #include "rendezvous/address_card.h"
@@ -124,7 +125,8 @@ struct World {
   // These outlive the engine.
   transport::cuda_ipc::Port devices;
   std::vector<std::unique_ptr<transport::cuda_ipc::IpcMover>> device_movers;  // of all links so far
-  std::vector<std::weak_ptr<DeviceWork>> device_work;  // besides; under the engine's lock
+  std::vector<std::weak_ptr<DeviceWork>> device_work;    // besides; under the engine's lock
+  std::vector<std::unique_ptr<LeftMemory>> left_memory;  // under the engine's lock
   Ladder ladder;
   // Of the link to oneself, and of a world of threads.
   std::unique_ptr<transport::InprocHub> self_hub;

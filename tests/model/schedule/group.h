@@ -24,6 +24,7 @@ struct Case {
   InPlace in_place = InPlace::nobody;
   std::uint64_t segment_count = 0;
   Placing placing = Placing::one_host;
+  std::uint64_t stage_count = 0;  // elements that each rank can show at once; 0: they share no memory
 };
 std::string describe(const Case& one);
 

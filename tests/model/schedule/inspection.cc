@@ -19,11 +19,19 @@ struct Access {
 class Inspection {
  public:
   Inspection(const Case& one, const Shape& shape, const Schedule& schedule) : schedule_(schedule) {
-    limits_ = {input_count(one.operation, shape), output_count(one.operation, shape), schedule.scratch_count};
+    limits_ = {input_count(one.operation, shape),
+               output_count(one.operation, shape),
+               schedule.scratch_count,
+               shape.line_count,
+               shape.line_count,
+               shape.stage_count,
+               shape.stage_count};
+    rank_ = shape.rank;
     if (!shape.in_place) return;
     const InPlaceLayout layout = in_place_layout(one.operation, shape);
-    origin_ = {layout.input_begin, layout.output_begin, 0};
-    buffer_ = {1, 1, 2};
+    origin_[0] = layout.input_begin;
+    origin_[1] = layout.output_begin;
+    buffer_[0] = 1;
   }
 
   std::string run() {
@@ -43,9 +51,14 @@ class Inspection {
   }
 
   void touch(std::uint32_t step, const Slice& slice, bool writes) {
-    const auto place = static_cast<std::size_t>(slice.space);
+    auto place = static_cast<std::size_t>(slice.space);
+    if (is_shared(slice.space))
+      place = (slice.space == Space::line ? first_line : first_stage) + slice.turn % 2;
     if (slice.end() > limits_[place]) return fail(step, "leaves its buffer");
     if (writes && slice.space == Space::input && slice.count > 0) return fail(step, "writes the input");
+    const bool is_others = is_shared(slice.space) && slice.owner != rank_;
+    if (writes && is_others) return fail(step, "writes what is another rank's");
+    if (is_others) return;  // what it races with runs elsewhere: see boards.h
     const std::uint64_t begin = origin_[place] + slice.begin;
     if (slice.count > 0) accesses_.push_back({buffer_[place], begin, begin + slice.count, step, writes});
   }
@@ -53,7 +66,8 @@ class Inspection {
   void look_at(std::uint32_t index) {
     const Step& step = schedule_.steps[index];
     if (step.kind == StepKind::send || step.kind == StepKind::copy) touch(index, step.from, false);
-    if (step.kind != StepKind::send) touch(index, step.to, true);
+    const bool writes = step.kind == StepKind::receive || is_local(step);
+    if (writes) touch(index, step.to, true);
     if (step.kind == StepKind::copy && step.from.count != step.to.count) fail(index, "copies another count");
     if (step.kind == StepKind::reduce) look_at_operands(index, step);
     look_at_lane(index, step);
@@ -127,9 +141,12 @@ class Inspection {
   }
 
   const Schedule& schedule_;
-  std::array<std::uint64_t, 3> limits_{};
-  std::array<std::uint64_t, 3> origin_{};
-  std::array<std::size_t, 3> buffer_{0, 1, 2};
+  // The caller's two, scratch, and our own lines and stages.
+  static constexpr std::size_t first_line = 3, first_stage = 5, buffers = 7;
+  std::array<std::uint64_t, buffers> limits_{};
+  std::array<std::uint64_t, buffers> origin_{};
+  std::array<std::size_t, buffers> buffer_{0, 1, 2, 3, 4, 5, 6};
+  std::uint32_t rank_ = 0;
   std::map<std::pair<StepKind, std::uint32_t>, std::uint32_t> lanes_;  // the last step of each
   std::vector<Access> accesses_;
   std::vector<std::uint32_t> blockers_;

@@ -15,6 +15,11 @@ namespace {
 constexpr Case doubling{Operation::all_reduce, Algorithm::recursive_doubling, 6, 0, 5};
 constexpr Case ring{Operation::all_reduce, Algorithm::ring, 5, 0, 11};
 constexpr Case chain{Operation::reduce, Algorithm::chain, 4, 1, 10, false, InPlace::everybody, 3};
+// In several turns, so that what is shown is shown again.
+constexpr Case flat{
+    Operation::all_reduce, Algorithm::flat, 3, 0, 12, false, InPlace::nobody, 0, Placing::one_host, 3};
+constexpr Case slices{
+    Operation::all_reduce, Algorithm::slices, 3, 0, 12, false, InPlace::nobody, 0, Placing::one_host, 4};
 constexpr Case barrier{Operation::barrier, Algorithm::dissemination, 8};
 
 // Calls use(step) for each step of a kind, of all ranks.
@@ -51,6 +56,47 @@ TEST(ScheduleMutation, EveryDroppedDependencyIsFound) {
             << describe(one) << ", rank " << rank << ", dependency " << index;
       }
   }
+}
+
+// Whether a step comes after another one also without the `index`-th dependency.
+bool is_ordered_without(const Schedule& schedule, std::uint32_t earlier, std::uint32_t later,
+                        std::uint32_t index) {
+  std::vector<bool> is_after(schedule.steps.size());
+  is_after[earlier] = true;
+  for (std::uint32_t i = earlier; i < later; ++i)
+    for (std::uint32_t s = 0; is_after[i] && s < schedule.steps[i].successor_count; ++s)
+      if (schedule.steps[i].first_successor + s != index)
+        is_after[schedule.successors[schedule.steps[i].first_successor + s]] = true;
+  return is_after[later];
+}
+
+// What is done in shared memory before others are told of it, or others have told of theirs. (An await also
+// comes after our own mark, so that few are looked for at a time; nothing else hangs on that.)
+TEST(ScheduleMutation, WhatDoesNotWaitForAMarkOrIsNotWaitedForByOneIsFound) {
+  int dropped = 0;
+  for (const Case& one : {flat, slices}) {
+    const Group group(one);
+    const std::vector<Schedule> right = group.schedules();
+    ASSERT_EQ(prove(group, right, 1), "") << describe(one);
+    for (std::uint32_t rank = 0; rank < one.size; ++rank)
+      for (std::uint32_t i = 0; i < right[rank].steps.size(); ++i)
+        for (std::uint32_t s = 0; s < right[rank].steps[i].successor_count; ++s) {
+          const std::uint32_t index = right[rank].steps[i].first_successor + s;
+          const std::uint32_t later = right[rank].successors[index];
+          if (right[rank].steps[later].kind == StepKind::await ||
+              is_ordered_without(right[rank], i, later, index))
+            continue;
+          std::vector<Schedule> wrong = right;
+          wrong[rank] = without_dependency(right[rank], index);
+          bool is_found = false;
+          for (std::uint32_t seed = 1; seed <= 20; ++seed)
+            is_found = is_found || !prove(group, wrong, seed).empty();
+          EXPECT_TRUE(is_found) << describe(one) << ", rank " << rank << ", step " << i << " before "
+                                << later;
+          ++dropped;
+        }
+  }
+  EXPECT_GT(dropped, 50);
 }
 
 TEST(ScheduleMutation, ABarrierThatDoesNotWaitIsFound) {

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <utility>
 
+#include "tests/model/schedule/boards.h"
+
 namespace parley::schedule {
 namespace {
 
@@ -70,7 +72,7 @@ struct Message {
 class Machine {
  public:
   Machine(const Group& group, const std::vector<Schedule>& schedules, Sends sends, std::uint32_t seed)
-      : group_(group), schedules_(schedules), sends_(sends), random_(seed) {
+      : group_(group), schedules_(schedules), sends_(sends), random_(seed), boards_(group, schedules) {
     for (std::uint32_t rank = 0; rank < schedules.size(); ++rank) {
       const Schedule& schedule = schedules[rank];
       memories_.emplace_back(group.what(), group.shape(rank), schedule.scratch_count);
@@ -154,23 +156,47 @@ class Machine {
   void start(StepId id) {
     const Step& now = step(id);
     if (now.next_in_lane != no_step) unblock({id.rank, now.next_in_lane});
-    Memory& memory = memories_[id.rank];
     switch (now.kind) {
       case StepKind::send: return start_send(id, now);
       case StepKind::receive: return start_receive(id, now);
-      case StepKind::copy: memory.write(now.to, memory.at(now.from)); break;
+      case StepKind::copy: write(id, now.to, read(id, now.from)); break;
       case StepKind::reduce: {
         const std::vector<Slice>& operands = schedules_[id.rank].operands;
-        std::vector<Value> fold = memory.copy(operands[now.first_operand]);
+        std::vector<Value> fold = read(id, operands[now.first_operand]);
         for (std::uint32_t i = 1; i < now.operand_count; ++i) {
-          const std::span<Value> right = memory.at(operands[now.first_operand + i]);
+          const std::vector<Value> right = read(id, operands[now.first_operand + i]);
           for (std::uint64_t at = 0; at < fold.size(); ++at) fold[at] = fold[at] + right[at];
         }
-        memory.write(now.to, fold);
+        write(id, now.to, fold);
         break;
       }
+      case StepKind::publish:
+        note(boards_.publish(id.rank, id.step, now.mark));
+        // Those who wait look again.
+        for (const StepId waiting : std::exchange(waiting_, {})) events_.push_back({begin, waiting, 0});
+        break;
+      case StepKind::await:
+        if (boards_.await(id.rank, id.step, now.peer, now.mark)) break;
+        waiting_.push_back(id);
+        return;
     }
     end(id);
+  }
+
+  void note(const std::string& problem) {
+    if (problem_.empty()) problem_ = problem;
+  }
+  std::vector<Value> read(StepId id, const Slice& slice) {
+    if (!is_shared(slice.space) || slice.count == 0) return memories_[id.rank].copy(slice);
+    note(boards_.reads(id.rank, id.step, slice));
+    if (!problem_.empty()) return std::vector<Value>(slice.count);
+    const std::span<Value> values = boards_.at(slice);
+    return {values.begin(), values.end()};
+  }
+  void write(StepId id, const Slice& slice, std::span<const Value> values) {
+    if (!is_shared(slice.space) || slice.count == 0) return memories_[id.rank].write(slice, values);
+    note(boards_.writes(id.rank, id.step, slice));
+    if (problem_.empty()) std::copy(values.begin(), values.end(), boards_.at(slice).begin());
   }
 
   std::size_t message_of(Lane& lane, std::size_t number) {
@@ -215,7 +241,10 @@ class Machine {
     --unfinished_[id.rank];
     const Step& over = step(id);
     const auto first = schedules_[id.rank].successors.begin() + over.first_successor;
-    for (std::uint32_t i = 0; i < over.successor_count; ++i) unblock({id.rank, first[i]});
+    for (std::uint32_t i = 0; i < over.successor_count; ++i) {
+      boards_.order(id.rank, id.step, first[i]);
+      unblock({id.rank, first[i]});
+    }
   }
 
   void unblock(StepId id) {
@@ -224,7 +253,8 @@ class Machine {
 
   std::string deadlock() const {
     std::ostringstream text;
-    text << unfinished() << " steps never end; unmatched messages of";
+    text << unfinished() << " steps never end; " << waiting_.size()
+         << " wait for marks; unmatched messages of";
     for (const auto& [ends, lane] : lanes_)
       if (lane.sent != lane.received) text << " " << ends.first << "->" << ends.second;
     return text.str();
@@ -234,6 +264,8 @@ class Machine {
   const std::vector<Schedule>& schedules_;
   Sends sends_;
   std::mt19937 random_;
+  Boards boards_;
+  std::vector<StepId> waiting_;  // for marks
   std::vector<Memory> memories_;
   std::vector<std::vector<std::uint32_t>> counters_;
   std::vector<Event> events_;

@@ -199,7 +199,7 @@ TEST(DeviceCollectives, MemoryOfTheHostAndOfDevicesDoNotMeet) {
         else
           world.all_reduce(Tensor(values));
       });
-      expect_contains(error.what(), at_first ? "something on devices for the first time" : " i32 on devices");
+      expect_contains(error.what(), at_first ? "the meeting of a group's ranks" : " i32 on devices");
       destroy();
     });
     EXPECT_EQ(code, 0);

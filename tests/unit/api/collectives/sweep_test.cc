@@ -25,8 +25,9 @@ void force(ProcessGroup& group, schedule::Algorithm algorithm, schedule::Overrid
   detail::GroupState& state = *detail::GroupAccess::state(group);
   state.world->engine->locked([&](transport::Messenger&) {
     collective::Team team = detail::channel_of(state).team();
-    state.channel = std::make_unique<collective::Channel>(
-        *state.world->engine, state.all_contexts.collectives, std::move(team), overrides);
+    state.channel =
+        std::make_unique<collective::Channel>(*state.world->engine, state.all_contexts.collectives,
+                                              std::move(team), overrides, detail::board_maker(*state.world));
   });
   group.barrier();
 }

@@ -1,0 +1,73 @@
+#include "api/collective/commons.h"
+
+#include <new>
+#include <utility>
+
+#include "transport/base/fence.h"
+
+namespace parley::collective {
+
+void Commons::prepare(std::byte* board) noexcept {
+  constexpr auto entered = static_cast<std::uint64_t>(schedule::mark_of(0, schedule::Progress::entered));
+  // relaxed: a message tells others of the board, and orders that.
+  (new (board + slot_at(0)) BoardSlot{})->word.store(word_of(entered, 0), std::memory_order_relaxed);
+  (new (board + slot_at(1)) BoardSlot{})->word.store(0, std::memory_order_relaxed);
+  new (board + left_at) std::atomic<std::uint32_t>(0);
+}
+
+Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own,
+                 std::vector<std::shared_ptr<const std::byte>> boards)
+    : team_(team),
+      stages_(stages),
+      own_(std::move(own)),
+      others_(std::move(boards)),
+      seen_(team.processes.size()) {
+  for (const auto& board : others_) boards_.push_back(const_cast<std::byte*>(board.get()));  // read only
+  boards_[team.rank] = own_.get();
+}
+
+std::uint64_t Commons::take_turns(std::uint32_t count) noexcept {
+  const std::uint64_t first = next_turn_;
+  next_turn_ += count;
+  return first * static_cast<std::uint64_t>(schedule::marks_per_turn);
+}
+
+void Commons::publish(std::uint64_t mark, std::uint64_t call) noexcept {
+  auto& own = *reinterpret_cast<BoardSlot*>(boards_[team_.rank] + slot_at(turn_of(mark)));
+  // release: see invariant 2; pairs with has_reached().
+  own.word.store(word_of(mark, call), std::memory_order_release);
+  own_calls_[turn_of(mark) % own_calls_.size()] = call;
+}
+
+std::optional<std::uint64_t> Commons::next_call(std::uint32_t rank) noexcept {
+  const std::uint64_t entered = next_turn_ * static_cast<std::uint64_t>(schedule::marks_per_turn) +
+                                static_cast<std::uint64_t>(schedule::Progress::entered);
+  return has_reached(rank, entered) ? call_of(rank, entered) : std::nullopt;
+}
+
+void Commons::leave() noexcept {
+  // release: our last looks at the others' boards come before. Pairs with is_unread().
+  left_flag(team_.rank).store(1, std::memory_order_release);
+}
+
+bool Commons::is_unread(const transport::Messenger& messenger) const noexcept {
+  for (std::uint32_t rank = 0; rank < team_.processes.size(); ++rank) {
+    const transport::PeerState state = messenger.peer(team_.processes[rank]).state;
+    const bool has_ended = state == transport::PeerState::left || state == transport::PeerState::down;
+    // acquire: what comes into the board next is written after their last looks.
+    if (rank != team_.rank && !has_ended && left_flag(rank).load(std::memory_order_acquire) == 0)
+      return false;
+  }
+  return true;
+}
+
+void Commons::ring(transport::Messenger& messenger) const noexcept {
+  base::full_fence();
+  for (std::uint32_t rank = 0; rank < team_.processes.size(); ++rank) {
+    if (rank == team_.rank) continue;
+    const transport::Endpoint* const endpoint = messenger.peer(team_.processes[rank]).endpoint;
+    if (endpoint != nullptr && endpoint->neighbour != nullptr) endpoint->neighbour->ring_after_fence();
+  }
+}
+
+}  // namespace parley::collective

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/collective/plan.h"
+#include "api/schedule/slice.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::collective {
+
+// What a rank shows the others of its group on one host: its board. Only its owner writes it.
+//
+// Invariants; marks and turns as in api/schedule/schedule.h:
+// 1. The mark in a slot only grows. Marks of turns with even numbers are in the first slot, of odd ones in
+// the
+//    second.
+// 2. Line and stage of a turn are written before its mark is (release), and read by others after they have
+//    seen that (acquire).
+// 3. They are written again, at least two turns later, only when all others have been seen to enter the turn
+// between,
+//    which they do when they have read them. The mark may grow before: who shows nothing waits for nobody.
+// Nothing of what others write is believed: a mark from nowhere makes wrong results, as a wrong message
+// would.
+struct BoardSlot {
+  static constexpr std::size_t line_bytes = 56;
+
+  // The mark, modulo 2^12, for no rank is more than some turns ahead of another; and, below it, the call that
+  // the turn belongs to: see call_word().
+  std::atomic<std::uint64_t> word;
+  std::array<std::byte, line_bytes> line;
+};
+// A call, in a word: its number in the group, modulo 2^8, and Signature::packed().
+inline constexpr int call_bits = transport::note_bits + 8;
+inline constexpr std::uint64_t call_mask = (std::uint64_t{1} << call_bits) - 1;
+inline constexpr std::uint64_t note_mask = (std::uint64_t{1} << transport::note_bits) - 1;
+constexpr std::uint64_t call_word(std::int64_t number, std::uint64_t note) noexcept {
+  return (static_cast<std::uint64_t>(number) << transport::note_bits | note) & call_mask;
+}
+static_assert(sizeof(BoardSlot) == 64 && std::atomic<std::uint64_t>::is_always_lock_free,
+              "one cache line, which processes share");
+
+// The boards of all ranks, as one of them sees them, and how far each has come.
+// Thread-safety: none; the engine's lock.
+class Commons {
+ public:
+  // What turns use one after another.
+  struct Stages {
+    std::size_t bytes = 0;    // of one
+    std::uint64_t count = 2;  // a power of two
+  };
+  [[nodiscard]] static std::size_t board_bytes(Stages stages) noexcept {
+    return first_stage + stages.count * stages.bytes;
+  }
+  // Has entered the turn before the first one. REQUIRES: memory of board_bytes(), aligned to 64 bytes.
+  static void prepare(std::byte* board) noexcept;
+
+  // `boards`: by rank, of all but ourselves; `own` is prepared.
+  Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own,
+          std::vector<std::shared_ptr<const std::byte>> boards);
+
+  [[nodiscard]] std::size_t stage_bytes() const noexcept { return stages_.bytes; }
+
+  // The next `count` turns are the caller's; marks of his are counted from the result on. All ranks take them
+  // in the same order.
+  std::uint64_t take_turns(std::uint32_t count) noexcept;
+
+  // Our own mark. Wakes nobody: see ring().
+  void publish(std::uint64_t mark, std::uint64_t call) noexcept;
+  // Wakes those who sleep, so that they look at what was published. Costs a fence.
+  void ring(transport::Messenger& messenger) const noexcept;
+  // Whether rank `rank` has come so far.
+  [[nodiscard]] bool has_reached(std::uint32_t rank, std::uint64_t mark) noexcept {
+    Seen& seen = seen_[rank];
+    if (seen.mark >= mark) return true;
+    // acquire: what was written before the mark is read after it.
+    const std::uint64_t word = slot(rank, turn_of(mark)).word.load(std::memory_order_acquire);
+    const std::int64_t ahead = ahead_by(word, mark);
+    if (ahead < 0) return false;
+    seen = {mark + static_cast<std::uint64_t>(ahead), word & call_mask};
+    return true;
+  }
+  // The same of all others, as far as note_all() was told.
+  [[nodiscard]] bool all_have_reached(std::uint64_t mark) const noexcept { return all_seen_ >= mark; }
+  void note_all(std::uint64_t mark) noexcept { all_seen_ = mark; }
+  // The call that rank `rank` was in when it reached `mark`. Nothing: it is in a later turn already.
+  // REQUIRES: has_reached(rank, mark).
+  [[nodiscard]] std::optional<std::uint64_t> call_of(std::uint32_t rank, std::uint64_t mark) const noexcept {
+    const Seen& seen = seen_[rank];
+    return turn_of(seen.mark) == turn_of(mark) ? std::optional(seen.call) : std::nullopt;
+  }
+  // Our own call in a turn that we have entered, one of the last two.
+  [[nodiscard]] std::uint64_t own_call(std::uint64_t mark) const noexcept {
+    return own_calls_[turn_of(mark) % own_calls_.size()];
+  }
+  // What rank `rank` has called in the turn that nobody here has taken yet, if it has entered that.
+  [[nodiscard]] std::optional<std::uint64_t> next_call(std::uint32_t rank) noexcept;
+
+  // We read and show nothing more.
+  void leave() noexcept;
+  // Whether all others have left, or their processes have ended: then our board may become something else.
+  [[nodiscard]] bool is_unread(const transport::Messenger& messenger) const noexcept;
+
+  // Where rank `owner` shows something in a turn, counted as marks are. Only our own may be written.
+  [[nodiscard]] std::byte* line(std::uint32_t owner, std::uint64_t turn) const noexcept {
+    return boards_[owner] + slot_at(turn) + offsetof(BoardSlot, line);
+  }
+  [[nodiscard]] std::byte* stage(std::uint32_t owner, std::uint64_t turn) const noexcept {
+    return boards_[owner] + first_stage + (turn & (stages_.count - 1)) * stages_.bytes;
+  }
+  [[nodiscard]] static std::uint64_t turn_of(std::uint64_t mark) noexcept {
+    return mark / static_cast<std::uint64_t>(schedule::marks_per_turn);
+  }
+
+ private:
+  // Two lines each: the second is fetched with the first. That of the first slot tells who has left.
+  static constexpr std::size_t slot_stride = 128;
+  static constexpr std::size_t left_at = 64;
+  static constexpr std::size_t first_stage = 2 * slot_stride;
+
+  // The latest mark of a rank that was seen, and the call beside it.
+  struct Seen {
+    std::uint64_t mark = 0;
+    std::uint64_t call = 0;
+  };
+
+  [[nodiscard]] static std::uint64_t word_of(std::uint64_t mark, std::uint64_t call) noexcept {
+    return mark << call_bits | call;
+  }
+  // How much greater the mark in a word is; the difference, too, is kept modulo 2^12.
+  [[nodiscard]] static std::int64_t ahead_by(std::uint64_t word, std::uint64_t mark) noexcept {
+    const std::uint64_t marks = (word >> call_bits) - mark;
+    return static_cast<std::int64_t>(marks << call_bits) >> call_bits;
+  }
+  [[nodiscard]] static std::size_t slot_at(std::uint64_t turn) noexcept { return turn % 2 * slot_stride; }
+  [[nodiscard]] const BoardSlot& slot(std::uint32_t rank, std::uint64_t turn) const noexcept {
+    return *reinterpret_cast<const BoardSlot*>(boards_[rank] + slot_at(turn));
+  }
+
+  [[nodiscard]] std::atomic<std::uint32_t>& left_flag(std::uint32_t rank) const noexcept {
+    return *reinterpret_cast<std::atomic<std::uint32_t>*>(boards_[rank] + left_at);
+  }
+
+  const Team team_;
+  const Stages stages_;
+  const std::shared_ptr<std::byte> own_;
+  const std::vector<std::shared_ptr<const std::byte>> others_;
+  std::vector<std::byte*> boards_;            // by rank
+  std::vector<Seen> seen_;                    // the same
+  std::array<std::uint64_t, 2> own_calls_{};  // by slot
+  std::uint64_t all_seen_ = 0;
+  std::uint64_t next_turn_ = 1;
+};
+
+}  // namespace parley::collective

@@ -1,0 +1,202 @@
+// What a run shows the other ranks of the host, and waits for to be shown.
+#include <chrono>
+#include <functional>
+#include <new>
+
+#include "api/collective/run.h"
+#include "transport/base/spin.h"
+
+namespace parley::collective {
+
+using schedule::Progress;
+using schedule::Step;
+using transport::Posted;
+using transport::Request;
+using transport::RequestState;
+
+void Run::enter_turns() noexcept {
+  const std::uint32_t turns = plan_->schedule.turns;
+  if (turns == 0) return;
+  if (!has_begun_straight_) base_mark_ = lane_.sharing.commons->take_turns(turns);
+  lane_.sharing.turns.push_back(*this);
+}
+
+// The runs of a group use its boards one after another, in the order of their calls.
+bool Run::has_turn() const noexcept {
+  return lane_.sharing.turns.front() == this;
+}
+
+void Run::end_turn() noexcept {
+  awaited_.clear();
+  owes_ring_ = false;
+  if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
+  if (!RunList::is_linked(*this)) return;
+  RunList::remove(*this);
+  if (Run* const next = lane_.sharing.turns.front(); next != nullptr) lane_.engine.wake(*next);
+}
+
+void Run::publish(const Step& step) noexcept {
+  lane_.sharing.commons->publish(base_mark_ + static_cast<std::uint64_t>(step.mark),
+                                 call_word(sequence_, note_));
+  owes_ring_ = true;
+}
+
+void Run::ring() noexcept {
+  if (!owes_ring_) return;
+  owes_ring_ = false;
+  lane_.sharing.commons->ring(*messenger_);
+}
+
+void Run::await(std::uint32_t index) noexcept {
+  if (has_come(plan_->schedule.steps[index])) return end(index);
+  awaited_.push_back(index);
+}
+
+bool Run::has_come(const Step& step) noexcept {
+  if (step.peer != schedule::everyone) return has_come(step.peer, step.mark);
+  Commons& commons = *lane_.sharing.commons;
+  const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
+  if (commons.all_have_reached(wanted)) return true;
+  const auto ranks = static_cast<std::uint32_t>(lane_.team.processes.size());
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    if (rank != lane_.team.rank && !has_come(rank, step.mark)) return false;
+  commons.note_all(wanted);
+  return true;
+}
+
+// Who is in a turn of this call has called the same, and who was in the turn before what we had called then.
+bool Run::has_come(std::uint32_t rank, std::int32_t mark) noexcept {
+  Commons& commons = *lane_.sharing.commons;
+  const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{mark});
+  if (!commons.has_reached(rank, wanted)) return false;
+  const std::optional<std::uint64_t> call = commons.call_of(rank, wanted);
+  const std::uint64_t own = mark > 0 ? call_word(sequence_, note_) : commons.own_call(wanted);
+  if (!call || *call == own) [[likely]]
+    return true;
+  note_mismatch(rank, *call, mark > 0 && *call >> transport::note_bits == own >> transport::note_bits);
+  return false;
+}
+
+// `is_of_this_call`: it has made as many calls before.
+void Run::note_mismatch(std::uint32_t rank, std::uint64_t call, bool is_of_this_call) noexcept {
+  if (failure_) return;
+  const transport::Peer& peer = messenger_->peer(lane_.team.processes[rank]);
+  failure_ = Failure{{}, &peer, true, call & note_mask, !is_of_this_call};
+}
+
+// Of a run by messages: whether somebody is in another call of this number, on the boards.
+void Run::look_at_boards() noexcept {
+  Commons* const commons = lane_.sharing.commons.get();
+  if (commons == nullptr) return;
+  const auto ranks = static_cast<std::uint32_t>(lane_.team.processes.size());
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    if (rank == lane_.team.rank) continue;
+    const std::optional<std::uint64_t> call = commons->next_call(rank);
+    const std::uint64_t number = call_word(sequence_, 0) >> transport::note_bits;
+    if (call && *call >> transport::note_bits == number) note_mismatch(rank, *call, true);
+  }
+}
+
+// Ends the steps whose marks have come. False: none.
+bool Run::collect_marks() noexcept {
+  std::size_t kept = 0;
+  const std::size_t before = awaited_.size();
+  for (std::size_t i = 0; i < awaited_.size(); ++i) {
+    const std::uint32_t index = awaited_[i];
+    if (has_come(plan_->schedule.steps[index]))
+      end(index);
+    else
+      awaited_[kept++] = index;
+  }
+  awaited_.resize(kept);
+  return kept != before;
+}
+
+// A short look, before others have their turn and what was published is rung for. False: nothing has come.
+bool Run::spin_for_marks() noexcept {
+  if (failure_ || !lane_.engine.has_core_per_rank()) return false;
+  for (int i = 0; i < short_spins; ++i) {
+    if (collect_marks()) return true;
+    base::cpu_relax();
+  }
+  return false;
+}
+
+bool Run::look() noexcept {
+  bool has_news = failure_.has_value();
+  for (const std::uint32_t index : awaited_) has_news = has_news || has_come(plan_->schedule.steps[index]);
+  has_news = has_news || failure_.has_value();
+  if (has_news) lane_.engine.wake(*this);
+  return has_news;
+}
+
+// The ranks whose marks are awaited and have not come.
+void Run::visit_missing(const std::function<void(std::uint32_t)>& visit) const {
+  for (const std::uint32_t index : awaited_) {
+    const Step& step = plan_->schedule.steps[index];
+    const auto ranks = static_cast<std::uint32_t>(lane_.team.processes.size());
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const bool is_meant = rank != lane_.team.rank && (step.peer == schedule::everyone || step.peer == rank);
+      const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
+      if (is_meant && !lane_.sharing.commons->has_reached(rank, wanted)) visit(rank);
+    }
+  }
+}
+
+// Who has been waited for for a second is waited for with a receive, too, which nothing answers: it tells of
+// one that has left or is stopped, is looked at where a deadlock is sought, and meets what that rank sends in
+// another call of this number.
+void Run::probe() noexcept {
+  try {
+    if (probes_.empty()) probes_.resize(lane_.team.processes.size(), Part{this, schedule::no_step, nullptr});
+  } catch (const std::bad_alloc&) {
+    return;  // the next second
+  }
+  visit_missing([this](std::uint32_t rank) { probe(rank); });
+}
+
+void Run::probe(std::uint32_t rank) noexcept {
+  if (probes_[rank].request != nullptr || failure_) return;
+  transport::ReceiveSpec spec;
+  spec.pattern = {lane_.context, lane_.team.processes[rank], sequence_};
+  spec.timeout = std::chrono::nanoseconds::max();  // the collective has the deadline
+  const Posted posted = messenger_->receive(spec);
+  const transport::Peer* const peer = &messenger_->peer(lane_.team.processes[rank]);
+  if (posted.request == nullptr) {
+    failure_ = Failure{posted.status, peer};
+    return;
+  }
+  Request& request = *posted.request;
+  if (request.state == RequestState::done) {
+    note_probe(request);
+    return messenger_->release(request);
+  }
+  request.user = &probes_[rank];
+  request.on_done = on_probe_done;
+  probes_[rank].request = &request;
+  ++parts_under_way_;
+}
+
+void Run::note_probe(const Request& request) noexcept {
+  const bool has_message = request.status.ok() || request.status.code() == base::Code::truncated;
+  const bool is_taken_back = request.status.code() == base::Code::cancelled;
+  if (!failure_ && !is_taken_back)
+    failure_ = Failure{request.status, request.peer, has_message, request.envelope.note};
+}
+
+void Run::on_probe_done(Request& request) noexcept {
+  auto& own = *static_cast<Part*>(request.user);
+  Run& run = *own.run;
+  own.request = nullptr;
+  --run.parts_under_way_;
+  run.note_probe(request);
+  request.released = true;
+  run.lane_.engine.wake(run);
+}
+
+void Run::end_probes() noexcept {
+  for (const Part& part : probes_)
+    if (part.request != nullptr) (void)messenger_->cancel(*part.request, base::Code::cancelled);
+}
+
+}  // namespace parley::collective

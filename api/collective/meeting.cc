@@ -1,0 +1,223 @@
+#include "api/collective/meeting.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "api/schedule/catalogue.h"
+#include "transport/base/log.h"
+
+namespace parley::collective {
+
+using schedule::Algorithm;
+using schedule::Operation;
+using Sight = transport::Neighbour::Sight;
+
+namespace {
+
+// A line that the reader's core has just read takes the writer four times as long to write as one that has
+// left its caches: so few ranks use many stages in turn. Where ranks share cores each mark costs switches of
+// contexts, so there are fewer, larger ones. Of many ranks each has less, for all map it.
+constexpr Commons::Stages with_cores{std::size_t{256} << 10, 8};
+constexpr Commons::Stages without{std::size_t{1} << 20, 2};
+constexpr Commons::Stages of_many{std::size_t{256} << 10, 2};
+constexpr std::size_t few_ranks = 4, many_ranks = 8;
+
+std::shared_ptr<const Plan> plan_for(const Team& team, std::size_t bytes) {
+  const auto ranks = static_cast<std::uint32_t>(team.processes.size());
+  const schedule::Shape shape{.rank = team.rank, .size = ranks, .count = bytes};
+  return plan_of(schedule::make(Operation::all_gather, Algorithm::linear, shape), ranks);
+}
+
+}  // namespace
+
+Meeting::Meeting(const Lane& lane, ScratchPool& scratch, Allocate allocate, std::function<void()> on_over)
+    : lane_(lane),
+      allocate_(std::move(allocate)),
+      on_over_(std::move(on_over)),
+      greeting_(lane, scratch),
+      telling_(lane, scratch),
+      agreement_(lane, scratch) {}
+
+Meeting::~Meeting() {
+  if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
+}
+
+Commons::Stages Meeting::stages() const noexcept {
+  const std::size_t ranks = lane_.team.processes.size();
+  if (lane_.team.surroundings.ranks_per_core > 1) return ranks > many_ranks ? of_many : without;
+  return ranks > few_ranks ? of_many : with_cores;
+}
+
+void Meeting::begin(transport::Messenger& messenger) {
+  messenger_ = &messenger;
+  const std::size_t ranks = lane_.team.processes.size();
+  plan_for_words_ = plan_for(lane_.team, word_bytes);
+  plan_for_cards_ = plan_for(lane_.team, sizeof(Card));
+  words_.resize(ranks);
+  cards_.resize(ranks);
+  waiting_.reserve(ranks);
+  board_ = allocate_(messenger, Commons::board_bytes(stages()));
+  if (board_ != nullptr) Commons::prepare(board_.get());
+  state_ = State::introducing;
+  lane_.sharing.meeting = this;
+  const Signature signature{.operation = Operation::all_gather, .dtype = DType::bytes, .is_meeting = true};
+  const std::int64_t first = lane_.history.begin(signature);
+  second_number_ = lane_.history.begin(signature);
+  third_number_ = lane_.history.begin(signature);
+  start(greeting_, first, &own_word_, words_.data(), word_bytes);
+}
+
+// An all_gather of `bytes` from each, by messages.
+void Meeting::start(Run& run, std::int64_t number, const void* own, void* all, std::size_t bytes) noexcept {
+  call_ = Call();
+  call_.signature = {.operation = Operation::all_gather, .dtype = DType::bytes, .is_meeting = true};
+  call_.question.operation = Operation::all_gather;
+  call_.question.count = bytes;
+  call_.input = static_cast<const std::byte*>(own);
+  call_.output = static_cast<std::byte*>(all);
+  call_.input_count = bytes;
+  call_.output_count = bytes * lane_.team.processes.size();
+  call_.timeout = std::chrono::nanoseconds::max();  // those who wait for it have deadlines
+  call_.number = number;
+  run_has_ended_ = false;
+  under_way_ = &run;
+  const auto& plan = bytes == word_bytes ? plan_for_words_ : plan_for_cards_;
+  const transport::Posted posted = run.start_borrowed(*messenger_, call_, plan);
+  if (posted.request == nullptr) {
+    has_failed_ = true;
+    return lane_.engine.wake(*this);
+  }
+  transport::Request& request = *posted.request;
+  if (request.state == transport::RequestState::done) {
+    has_failed_ = has_failed_ || request.status.failed();
+    run_has_ended_ = true;
+    messenger_->release(request);
+    return lane_.engine.wake(*this);
+  }
+  request.user = this;
+  request.on_done = on_run_done;
+}
+
+void Meeting::on_run_done(transport::Request& request) noexcept {
+  Meeting& meeting = *static_cast<Meeting*>(request.user);
+  meeting.run_has_ended_ = true;
+  meeting.has_failed_ = meeting.has_failed_ || request.status.failed();
+  request.released = true;
+  meeting.lane_.engine.wake(meeting);
+}
+
+void Meeting::advance() noexcept {
+  if (has_failed_ || messenger_->abort_record(lane_.context) != nullptr) return end();
+  switch (state_) {
+    case State::introducing:
+      if (!run_has_ended_) return;
+      under_way_ = nullptr;
+      state_ = State::showing;
+      [[fallthrough]];
+    case State::showing: return show();
+    case State::telling:
+      if (run_has_ended_) map();
+      return;
+    case State::agreeing:
+      if (run_has_ended_) end();
+      return;
+    case State::none:
+    case State::over: return;
+  }
+}
+
+transport::Neighbour* Meeting::neighbour(std::uint32_t rank) const noexcept {
+  const transport::Endpoint* const endpoint = messenger_->peer(lane_.team.processes[rank]).endpoint;
+  return endpoint == nullptr ? nullptr : endpoint->neighbour;
+}
+
+void Meeting::show() noexcept {
+  waiting_.clear();
+  if (board_ == nullptr) return tell();
+  const base::ConstMemoryRef board{board_.get(), Commons::board_bytes(stages())};
+  for (std::uint32_t rank = 0; rank < cards_.size(); ++rank) {
+    if (rank == lane_.team.rank) continue;
+    transport::Neighbour* const other = neighbour(rank);
+    const auto key = other == nullptr ? std::nullopt : other->key_of(board);
+    if (!key) return tell();
+    own_card_.key = *key;  // the same for all
+    const Sight sight = other->show(board);
+    if (sight == Sight::refuses) return tell();
+    if (sight == Sight::asked) waiting_.push_back(rank);  // there is room
+  }
+  if (!waiting_.empty()) return lane_.engine.wake_later(*this);
+  own_card_.is_seen = true;
+  tell();
+}
+
+void Meeting::tell() noexcept {
+  state_ = State::telling;
+  waiting_.clear();
+  start(telling_, second_number_, &own_card_, cards_.data(), sizeof(Card));
+}
+
+// Whose board is seen by all others has shown it here, too, before he told so.
+std::unique_ptr<Commons> Meeting::make_commons() {
+  if (!std::all_of(cards_.begin(), cards_.end(), [](const Card& card) { return card.is_seen; }))
+    return nullptr;
+  const std::size_t bytes = Commons::board_bytes(stages());
+  std::vector<std::shared_ptr<const std::byte>> boards(cards_.size());
+  for (std::uint32_t rank = 0; rank < cards_.size(); ++rank) {
+    if (rank == lane_.team.rank) continue;
+    transport::Neighbour* const other = neighbour(rank);
+    if (other != nullptr) boards[rank] = other->look(cards_[rank].key, bytes);
+    const bool is_there = boards[rank] != nullptr &&
+                          reinterpret_cast<std::uintptr_t>(boards[rank].get()) % sizeof(BoardSlot) == 0;
+    if (!is_there) return nullptr;
+  }
+  return std::make_unique<Commons>(lane_.team, stages(), std::move(board_), std::move(boards));
+}
+
+void Meeting::map() noexcept {
+  try {
+    commons_ = make_commons();
+  } catch (const std::bad_alloc&) {  // then we have not
+  }
+  own_word_ = commons_ != nullptr ? std::byte{1} : std::byte{0};
+  state_ = State::agreeing;
+  start(agreement_, third_number_, &own_word_, words_.data(), word_bytes);
+}
+
+void Meeting::end() noexcept {
+  if (state_ == State::over) return;
+  const bool has_ended_well = !has_failed_ && state_ == State::agreeing && run_has_ended_;
+  // The others wait for what could not be begun here.
+  if (has_failed_ && messenger_->abort_record(lane_.context) == nullptr) {
+    const EndReason reason{EndReason::Kind::aborted, "a rank has no memory for the meeting of its group"};
+    (void)messenger_->abort_context(lane_.context, messenger_->options().self, reason.encoded(),
+                                    transport::AbortManner::gentle);
+  }
+  const bool is_agreed = has_ended_well && std::all_of(words_.begin(), words_.end(),
+                                                       [](std::byte word) { return word != std::byte{0}; });
+  if (is_agreed) lane_.sharing.commons = std::move(commons_);
+  state_ = State::over;
+  under_way_ = nullptr;
+  commons_.reset();
+  board_.reset();
+  on_over_();
+  lane_.sharing.meeting = nullptr;
+}
+
+transport::Agent::Awaited Meeting::awaited() const noexcept {
+  return under_way_ != nullptr ? under_way_->awaited() : Awaited{};
+}
+
+std::string Meeting::waited_for() const {
+  if (under_way_ != nullptr) return under_way_->waited_for();
+  std::string ranks;
+  for (const std::uint32_t rank : waiting_)
+    ranks += (ranks.empty() ? "" : ", ") + std::to_string(lane_.team.processes[rank]);
+  if (ranks.empty()) return ranks;
+  return (waiting_.size() == 1 ? "rank " : "ranks ") + ranks;
+}
+
+}  // namespace parley::collective

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "api/collective/run.h"
+#include "transport/interface/neighbour.h"
+
+namespace parley::collective {
+
+// Finds out, once for a group, whether its ranks can show each other their boards; all come to the same
+// answer. By three collectives of messages, which have numbers among the group's calls: in the first all
+// meet, then each shows its board to all others, in the second all tell whether those see it, and where it
+// is, then each maps what it has been told of, and in the third all tell whether they could. So nobody needs
+// another one any more when he has told the last.
+//
+// Course: none --begin()--> introducing --all have come--> showing --all see it, or one does not--> telling
+//         --all have told--> agreeing --all have told--> over
+// A failure or an abort of the group's collectives leads from everywhere to `over`, with nothing.
+// Thread-safety: none; the engine's lock.
+class Meeting final : public transport::Agent, public Delay {
+ public:
+  // Memory that the others can map, or null. Called with the engine's lock.
+  using Allocate = std::function<std::shared_ptr<std::byte>(transport::Messenger&, std::size_t)>;
+
+  // `on_over` is called once, at the end.
+  Meeting(const Lane& lane, ScratchPool& scratch, Allocate allocate, std::function<void()> on_over);
+  ~Meeting();
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+  // All ranks do so before the same call. Throws std::bad_alloc, and then nothing has begun.
+  void begin(transport::Messenger& messenger);
+
+  [[nodiscard]] bool has_begun() const noexcept { return state_ != State::none; }
+  [[nodiscard]] bool is_over() const noexcept { return state_ == State::over; }
+  // Whether none of its collectives is under way; until then it must live.
+  [[nodiscard]] bool is_idle() const noexcept {
+    return greeting_.is_idle() && telling_.is_idle() && agreement_.is_idle();
+  }
+
+  void advance() noexcept override;
+  [[nodiscard]] Awaited awaited() const noexcept override;
+  [[nodiscard]] std::string waited_for() const override;
+
+ private:
+  enum class State : std::uint8_t { none, introducing, showing, telling, agreeing, over };
+  // What a rank tells of its board.
+  struct Card {
+    transport::RemoteKey key;
+    bool is_seen = false;  // by all others
+  };
+  static constexpr std::size_t word_bytes = 1;
+
+  void start(Run& run, std::int64_t number, const void* own, void* all, std::size_t bytes) noexcept;
+  void show() noexcept;
+  void tell() noexcept;
+  void map() noexcept;
+  [[nodiscard]] std::unique_ptr<Commons> make_commons();
+  void end() noexcept;
+  [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept;
+  [[nodiscard]] Commons::Stages stages() const noexcept;
+  static void on_run_done(transport::Request& request) noexcept;
+
+  const Lane lane_;
+  const Allocate allocate_;
+  const std::function<void()> on_over_;
+  Run greeting_;
+  Run telling_;
+  Run agreement_;
+  const Run* under_way_ = nullptr;  // one of them
+  std::shared_ptr<const Plan> plan_for_words_;
+  std::shared_ptr<const Plan> plan_for_cards_;
+  transport::Messenger* messenger_ = nullptr;
+  State state_ = State::none;
+  bool run_has_ended_ = false;
+  bool has_failed_ = false;
+  std::int64_t second_number_ = 0;
+  std::int64_t third_number_ = 0;
+  std::shared_ptr<std::byte> board_;
+  Call call_;
+  std::byte own_word_{};          // of the third: 1, it has mapped all
+  std::vector<std::byte> words_;  // by rank
+  Card own_card_;
+  std::vector<Card> cards_;             // by rank
+  std::vector<std::uint32_t> waiting_;  // ranks that do not see our board yet
+  std::unique_ptr<Commons> commons_;    // until all have it
+};
+
+}  // namespace parley::collective

@@ -1,0 +1,72 @@
+#include "api/schedule/slices.h"
+
+#include <vector>
+
+#include "api/schedule/blocks.h"
+#include "api/schedule/segments.h"
+
+namespace parley::schedule {
+namespace {
+
+// `root`: who gets the result, or everyone.
+void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
+  const bool gets_it = root == everyone || root == shape.rank;
+  const std::uint32_t me = shape.rank;
+  for_each_segment(shape.count, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
+    builder.begin_turn();
+    const Slice own = builder.input().part(offset, count);
+    const Blocks from(own, shape.size);
+    const auto shown = [&](std::uint32_t rank) { return Blocks(builder.stage(rank, count), shape.size); };
+    // All but our own slice, which nobody else wants.
+    builder.make_room();
+    builder.copy(from.range(0, me), shown(me).range(0, me));
+    builder.copy(from.range(me + 1, shape.size), shown(me).range(me + 1, shape.size));
+    builder.publish(Progress::entered);
+    builder.await_mark(everyone, Progress::entered);
+    std::vector<Slice> operands;
+    for (std::uint32_t rank = 0; rank < shape.size; ++rank)
+      operands.push_back(rank == me ? from[me] : shown(rank)[me]);
+    builder.reduce(shown(me)[me], operands);
+    builder.publish(Progress::folded);
+    if (!gets_it) return;
+    const Blocks to(builder.output().part(offset, count), shape.size);
+    builder.copy(shown(me)[me], to[me]);
+    for (std::uint32_t distance = 1; distance < shape.size; ++distance) {
+      const std::uint32_t rank = (me + distance) % shape.size;  // not all at the same one
+      builder.await_mark(rank, Progress::folded);
+      builder.copy(shown(rank)[rank], to[rank]);
+    }
+  });
+}
+
+void all_reduce(Builder& builder, const Shape& shape) {
+  fold_slices(builder, shape, everyone);
+}
+void reduce(Builder& builder, const Shape& shape) {
+  fold_slices(builder, shape, shape.root);
+}
+
+Cost slices_cost(const Shape& shape) {
+  const std::uint64_t turns = segments_of(shape.count, shape.stage_count);
+  // Of each turn the largest slice may have one element more.
+  const std::uint64_t slice = shape.count / shape.size + turns;
+  return {.shared = {.messages = (shape.size + 1) * turns, .elements = 2 * shape.count, .hops = 2 * turns},
+          .reduced = (shape.size - 1) * slice};
+}
+
+bool shares_memory(const Shape& shape) {
+  return shape.hosts.empty() && shape.stage_count >= shape.size;
+}
+
+constexpr Entry entries[] = {
+    {Operation::all_reduce, Algorithm::slices, all_reduce, slices_cost, Order::rank, true, shares_memory},
+    {Operation::reduce, Algorithm::slices, reduce, slices_cost, Order::rank, true, shares_memory},
+};
+
+}  // namespace
+
+std::span<const Entry> slices_entries() {
+  return entries;
+}
+
+}  // namespace parley::schedule
