@@ -74,7 +74,10 @@ void Engine::announce_events() noexcept {
   event_loop_bell_.ring();
 }
 
+// Takes back what the transports have announced of a sleep: whoever slept on that is stood in for, or rung.
 std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
+  if (sleep_announced_) [[unlikely]]
+    stand_in_for_loop();
   messenger_.end_burst();
   std::size_t events = 0;
   for (auto& transport : transports_) events += transport->progress(awaited);
@@ -161,7 +164,11 @@ std::size_t Engine::look_once() {
 std::size_t Engine::look_at_network() {
   count_poll();
   const std::size_t events = poll_once(nullptr);
-  if (events != 0) wake_sleepers();
+  if (events != 0) announce_events();
+  if (asleep_)
+    reactor_.ring();  // it has to arm again
+  else
+    resign();
   return events;
 }
 

@@ -283,6 +283,7 @@ class Engine {
     return std::exchange(seen_polls, polls) != polls;
   }
   void end_announced_sleep() noexcept;
+  void stand_in_for_loop() noexcept;
   void resign() noexcept;
   [[nodiscard]] bool has_unsent() const noexcept;
   void leave_rest_to_background() noexcept;
@@ -317,7 +318,7 @@ class Engine {
   bool polling_ = false;                 // some thread is the poller
   bool asleep_ = false;                  // some thread is inside reactor_.sleep()
   bool sleep_announced_ = false;         // progress() armed the reactor for a user's event loop
-  bool loop_relies_on_sleeper_ = false;  // it has armed nothing itself, or a sleeper has taken that over
+  bool loop_relies_on_sleeper_ = false;  // it has armed nothing itself, or another thread has taken it over
   EventLoopBell event_loop_bell_;
   base::IntrusiveList<Waiter, WaiterTag> waiters_;  // oldest first
   std::atomic<std::uint64_t> polls_{0};             // passes made by callers; written under the lock

@@ -20,13 +20,20 @@ std::size_t Engine::progress() {
   return 0;
 }
 
-// A thread that slept in the place of a user's event loop does so no longer: the loop has to arm again.
+// A thread that looked or slept in the place of a user's event loop does so no longer: the loop has to arm
+// again.
 void Engine::resign() noexcept {
   if (std::exchange(loop_relies_on_sleeper_, false)) event_loop_bell_.ring();
 }
 
 void Engine::end_announced_sleep() noexcept {
   if (std::exchange(sleep_announced_, false)) reactor_.end_announced_sleep();
+}
+
+// REQUIRES: sleep_announced_. Until resign().
+void Engine::stand_in_for_loop() noexcept {
+  loop_relies_on_sleeper_ = true;
+  end_announced_sleep();
 }
 
 int Engine::descriptor() {

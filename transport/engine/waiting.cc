@@ -167,8 +167,7 @@ void Engine::sleep(Clock::time_point until) {
     lock_.yield();
     return;
   }
-  if (sleep_announced_) loop_relies_on_sleeper_ = true;
-  end_announced_sleep();
+  if (sleep_announced_) stand_in_for_loop();
   if (!arm_for_sleep()) return;
   asleep_ = true;
   lock_.unlock();

@@ -188,5 +188,80 @@ TEST(Engine, TheDescriptorTurnsReadableForWhatAnotherThreadReceived) {
   }
 }
 
+// Announces its sleep as transports do whose peers look at a word: every look takes that back.
+class AnnouncingTransport final : public Transport {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "announcing"; }
+  base::Status start(PacketSink&) override { return {}; }
+  [[nodiscard]] std::string address() const override { return ""; }
+  void connect(PeerId, std::string_view, base::Deadline) override {}
+  void stop_accepting() noexcept override {}
+  std::size_t progress(Endpoint*) noexcept override {
+    is_announced = false;
+    ++looks;
+    return 0;
+  }
+  [[nodiscard]] bool unsent() const noexcept override { return false; }
+  bool arm() noexcept override {
+    is_announced = true;
+    return true;
+  }
+  void close() noexcept override {}
+
+  std::atomic<bool> is_announced{false};
+  std::atomic<int> looks{0};
+};
+
+struct AnAnnouncingEngine {
+  AnAnnouncingEngine() : engine(one_alone()) {
+    auto owned = std::make_unique<AnnouncingTransport>();
+    transport = owned.get();
+    engine.add(std::move(owned));
+  }
+  static EngineOptions one_alone() {
+    EngineOptions options;
+    options.messenger.peer_count = 1;
+    return options;
+  }
+  // A user's event loop that has nothing to do sleeps on the descriptor.
+  void let_loop_sleep() {
+    loop.fd = engine.descriptor();
+    while (engine.progress() != 0) {
+    }
+    ASSERT_TRUE(transport->is_announced);
+    ASSERT_FALSE(loop_is_woken());
+  }
+  bool loop_is_woken() { return poll(&loop, 1, 0) == 1; }
+
+  Engine engine;
+  AnnouncingTransport* transport;
+  pollfd loop{-1, POLLIN, 0};
+};
+
+TEST(Engine, ALookOfAnotherThreadWakesTheLoopThatHasAnnouncedItsSleep) {
+  AnAnnouncingEngine one;
+  one.let_loop_sleep();
+  std::thread([&] { one.engine.poll(); }).join();
+  EXPECT_FALSE(one.transport->is_announced);
+  EXPECT_TRUE(one.loop_is_woken());
+  one.let_loop_sleep();
+}
+
+TEST(Engine, AWaitThatEndsBeforeItSleepsWakesTheLoop) {
+  AnAnnouncingEngine one;
+  one.let_loop_sleep();
+  std::thread([&] {
+    one.engine.wait_until([](const Messenger&) { return false; }, std::chrono::nanoseconds(1));
+  }).join();
+  EXPECT_TRUE(one.loop_is_woken());
+}
+
+TEST(Engine, ThePulseWakesTheLoop) {
+  AnAnnouncingEngine one;
+  one.engine.start_pulse();
+  one.let_loop_sleep();
+  EXPECT_EQ(poll(&one.loop, 1, 30'000), 1) << "what comes now would not be told";
+}
+
 }  // namespace
 }  // namespace parley::transport
