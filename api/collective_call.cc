@@ -3,12 +3,11 @@
 #include <parley/error.h>
 
 #include <algorithm>
-#include <chrono>
-#include <exception>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "api/boards.h"
 #include "api/collective/channel.h"
 #include "api/operation.h"
 #include "api/posting.h"
@@ -80,72 +79,10 @@ void begin_work(Work& work, const std::shared_ptr<GroupState>& group, transport:
 
 }  // namespace
 
-namespace {
-// The boards of a group that this rank has left.
-class LeftBoards final : public wireup::LeftMemory {
- public:
-  explicit LeftBoards(std::unique_ptr<collective::Commons> boards) noexcept : boards_(std::move(boards)) {}
-  [[nodiscard]] bool is_unread(const transport::Messenger& messenger) const noexcept override {
-    return boards_->is_unread(messenger);
-  }
-
- private:
-  const std::unique_ptr<collective::Commons> boards_;
-};
-}  // namespace
-
-collective::Meeting::Allocate board_maker(wireup::World& world) {
-  if (world.arena == nullptr) return nullptr;
-  return [&world](const transport::Messenger& messenger, std::size_t bytes) {
-    std::erase_if(world.left_memory, [&](const auto& left) { return left->is_unread(messenger); });
-    return std::static_pointer_cast<std::byte>(world.allocate_shared(bytes));
-  };
-}
-
-namespace {
-// Ranks that were aborted while they met still end what they had begun for that.
-void come_to_rest(GroupState& group) {
-  constexpr auto patience = std::chrono::seconds(5);
-  collective::Channel& channel = *group.channel;
-  Engine& engine = *group.world->engine;
-  const auto is_at_rest = [&](const transport::Messenger&) { return channel.is_at_rest(); };
-  if (engine.inspect(is_at_rest)) return;
-  engine.abort_context(group.all_contexts.collectives, "the group was left");
-  if (!engine.wait_until(is_at_rest, patience)) (void)group.channel.release();
-}
-}  // namespace
-
-void leave_channel(GroupState& group) noexcept {
-  if (group.channel == nullptr || group.world->engine->in_forked_child()) return;
-  std::unique_ptr<collective::Commons> boards;
-  try {
-    come_to_rest(group);
-  } catch (const std::exception&) {
-    (void)group.channel.release();  // something of it is still under way: it stays for good
-  }
-  // What of it the engine knows goes with it.
-  group.world->engine->locked([&](transport::Messenger&) {
-    if (group.channel != nullptr) boards = group.channel->take_commons();
-    group.channel.reset();
-    if (boards != nullptr) boards->leave();
-  });
-  if (boards == nullptr) return;
-  const auto keep = [&](transport::Messenger&) {
-    auto& kept = group.world->left_memory;
-    kept.reserve(kept.size() + 1);
-    kept.push_back(std::make_unique<LeftBoards>(std::move(boards)));
-  };
-  try {
-    group.world->engine->locked(keep);
-  } catch (const std::bad_alloc&) {
-    (void)boards.release();  // others may read it: it stays for good
-  }
-}
-
 Channel& channel_of(GroupState& group) {
   if (group.channel == nullptr)
     group.channel = std::make_unique<Channel>(*group.world->engine, group.all_contexts.collectives,
-                                              team_of(group), overrides(), board_maker(*group.world));
+                                              team_of(group), overrides(), group.world->arena != nullptr);
   return *group.channel;
 }
 
@@ -159,7 +96,7 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
     if (call.place != nullptr) (void)group->world->devices.open();  // it is there: a tensor is
     Channel& channel = channel_of(*group);
     call.call.question.on_host = call.call.device == nullptr && call.call.errand == nullptr;
-    has_begun = !channel.is_full();
+    has_begun = !channel.is_full() && channel.wanted_board_bytes() == 0;
     if (!has_begun) return {};
     const Posted posted = call.async_op ? channel.begin(visit.messenger(), std::move(call.call))
                                         : channel.begin_borrowed(visit.messenger(), call.call);
@@ -178,7 +115,8 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
         WorkAccess::set_status(work, status_or_throw(*group->world, outcome));
       return work;
     }
-    // Too many are under way. Not for a request: its owner may let it go while we wait.
+    supply_board(*group);
+    // Too many may be under way. Not for a request: its owner may let it go while we wait.
     engine.wait_until([&](const transport::Messenger&) { return !group->channel->is_full(); }, no_timeout);
   }
 }

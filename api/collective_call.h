@@ -33,12 +33,6 @@ struct CollectiveCall {
 // Begins it, waits for it unless it is asynchronous, and throws its error.
 Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);
 
-// Where the ranks of a host show each other what collectives need; empty: nowhere. `world` outlives the
-// result.
-collective::Meeting::Allocate board_maker(wireup::World& world);
-// The group has no more calls. What it has shown is kept until the others have left it, too.
-void leave_channel(GroupState& group) noexcept;
-
 // The channel of a group's collectives. REQUIRES: a member, and the engine's lock. Throws std::bad_alloc,
 // UsageError for a wrong PARLEY_ALGO.
 collective::Channel& channel_of(GroupState& group);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "api/boards.h"
 #include "api/checks.h"
 #include "api/collective/channel.h"
-#include "api/collective_call.h"
 #include "api/device_path.h"
 #include "transport/base/log.h"
 

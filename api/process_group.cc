@@ -186,13 +186,14 @@ Tensor ProcessGroup::shared_tensor(const Shape& shape, DType dtype) {
   // Any address does to check the shape, before memory is taken.
   static std::byte somewhere{};
   const std::size_t bytes = Tensor::from_blob(&somewhere, shape, dtype).bytes();
-  std::shared_ptr<void> memory;
   try {
-    memory = group.world->allocate_shared(bytes);
-  } catch (const std::bad_alloc&) {
-    memory = nullptr;
+    auto memory = group.world->allocate_shared(bytes);
+    if (memory) return Tensor::adopt(std::move(memory).value(), shape, dtype);
+    PARLEY_LOG(info, "shm",
+               "a shared tensor lies in memory of this process alone: ", memory.failure().message);
+  } catch (const std::bad_alloc&) {  // then so does this one
   }
-  return memory == nullptr ? Tensor::empty(shape, dtype) : Tensor::adopt(std::move(memory), shape, dtype);
+  return Tensor::empty(shape, dtype);
 }
 
 void ProcessGroup::acknowledge_failures() {

@@ -15,7 +15,7 @@ bool is_idle(const std::unique_ptr<Run>& run) noexcept {
 }  // namespace
 
 Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
-                 const schedule::Overrides& overrides, Meeting::Allocate allocate)
+                 const schedule::Overrides& overrides, bool has_arena)
     : team_(std::move(team)),
       history_(context),
       lane_{engine, team_, context, history_, sharing_},
@@ -23,14 +23,8 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
   runs_.reserve(most_under_way);
   const std::size_t ranks = team_.processes.size();
   const bool are_neighbours = team_.hosts.empty() && team_.surroundings.near == schedule::Link::shared_memory;
-  if (allocate != nullptr && are_neighbours && ranks > 1 && ranks <= most_neighbours)
-    meeting_ = std::make_unique<Meeting>(lane_, scratch_, std::move(allocate), [this] { settle_all(); });
-}
-
-// All ranks count the same calls, and so meet before the same one.
-void Channel::count_call(transport::Messenger& messenger) {
-  if (meeting_ == nullptr || meeting_->has_begun() || calls_ < calls_before_meeting) return;
-  meeting_->begin(messenger);
+  if (has_arena && are_neighbours && ranks > 1 && ranks <= most_neighbours)
+    meeting_ = std::make_unique<Meeting>(lane_, scratch_, [this] { settle_all(); });
 }
 
 // The ranks have met.
@@ -65,8 +59,8 @@ transport::Posted Channel::begin_by(const Start& start, transport::Messenger& me
                                     const Question& question) noexcept {
   try {
     history_.look_for_strays(messenger);
-    if (meeting_ != nullptr && !meeting_->has_begun()) [[unlikely]]
-      count_call(messenger);
+    if (is_meeting_due()) [[unlikely]]
+      meeting_->begin(messenger);
     if (is_undecided(question)) [[unlikely]]
       return start(idle_run(), nullptr);
     const std::shared_ptr<const Plan>& plan = plans_.find(question);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/collective/history.h"
@@ -21,11 +22,20 @@ namespace parley::collective {
 class Channel {
  public:
   // `engine` and `overrides` outlive the channel; `context` has notes (MessengerOptions::noted_contexts) and
-  // is the channel's alone. `allocate`: memory that the others of this host can map; may be empty.
+  // is the channel's alone. `has_arena`: whether there may be memory that the others of this host can map.
   Channel(transport::Engine& engine, std::uint32_t context, Team team, const schedule::Overrides& overrides,
-          Meeting::Allocate allocate);
+          bool has_arena);
 
-  // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full().
+  // Before the next call the ranks meet: so large a board may be given, or null, where there is no memory for
+  // it. Zero: none is wanted, or it was given.
+  [[nodiscard]] std::size_t wanted_board_bytes() const noexcept {
+    return is_meeting_due() && !meeting_->is_supplied() ? meeting_->board_bytes() : 0;
+  }
+  // REQUIRES: one is wanted.
+  void give_board(std::shared_ptr<std::byte> board) noexcept { meeting_->supply(std::move(board)); }
+
+  // Fails with `exhausted`; else the request is there, and may have ended. REQUIRES: !is_full(), and no board
+  // is wanted.
   transport::Posted begin(transport::Messenger& messenger, Call&& call) noexcept;
   // The same of a call that stays where it is until the request has ended. There may be none: it has ended
   // well.
@@ -52,7 +62,10 @@ class Channel {
   transport::Posted begin_by(const Start& start, transport::Messenger& messenger,
                              const Question& question) noexcept;
   [[nodiscard]] std::size_t under_way() const noexcept;
-  void count_call(transport::Messenger& messenger);
+  // All ranks count the same calls, and so meet before the same one.
+  [[nodiscard]] bool is_meeting_due() const noexcept {
+    return calls_ == calls_before_meeting && meeting_ != nullptr && !meeting_->has_begun();
+  }
   [[nodiscard]] bool is_undecided(const Question& question) const noexcept {
     return meeting_ != nullptr && meeting_->has_begun() && !meeting_->is_over() && question.on_host;
   }

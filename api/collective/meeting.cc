@@ -34,9 +34,8 @@ std::shared_ptr<const Plan> plan_for(const Team& team, std::size_t bytes) {
 
 }  // namespace
 
-Meeting::Meeting(const Lane& lane, ScratchPool& scratch, Allocate allocate, std::function<void()> on_over)
+Meeting::Meeting(const Lane& lane, ScratchPool& scratch, std::function<void()> on_over)
     : lane_(lane),
-      allocate_(std::move(allocate)),
       on_over_(std::move(on_over)),
       greeting_(lane, scratch),
       telling_(lane, scratch),
@@ -44,12 +43,19 @@ Meeting::Meeting(const Lane& lane, ScratchPool& scratch, Allocate allocate, std:
 
 Meeting::~Meeting() {
   if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
+  if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
 }
 
 Commons::Stages Meeting::stages() const noexcept {
   const std::size_t ranks = lane_.team.processes.size();
   if (lane_.team.surroundings.ranks_per_core > 1) return ranks > many_ranks ? of_many : without;
   return ranks > few_ranks ? of_many : with_cores;
+}
+
+void Meeting::supply(std::shared_ptr<std::byte> board) noexcept {
+  is_supplied_ = true;
+  board_ = std::move(board);
+  if (board_ != nullptr) Commons::prepare(board_.get());
 }
 
 void Meeting::begin(transport::Messenger& messenger) {
@@ -60,8 +66,6 @@ void Meeting::begin(transport::Messenger& messenger) {
   words_.resize(ranks);
   cards_.resize(ranks);
   waiting_.reserve(ranks);
-  board_ = allocate_(messenger, Commons::board_bytes(stages()));
-  if (board_ != nullptr) Commons::prepare(board_.get());
   state_ = State::introducing;
   lane_.sharing.meeting = this;
   const Signature signature{.operation = Operation::all_gather, .dtype = DType::bytes, .is_meeting = true};
@@ -138,7 +142,7 @@ transport::Neighbour* Meeting::neighbour(std::uint32_t rank) const noexcept {
 void Meeting::show() noexcept {
   waiting_.clear();
   if (board_ == nullptr) return tell();
-  const base::ConstMemoryRef board{board_.get(), Commons::board_bytes(stages())};
+  const base::ConstMemoryRef board{board_.get(), board_bytes()};
   for (std::uint32_t rank = 0; rank < cards_.size(); ++rank) {
     if (rank == lane_.team.rank) continue;
     transport::Neighbour* const other = neighbour(rank);
@@ -149,12 +153,26 @@ void Meeting::show() noexcept {
     if (sight == Sight::refuses) return tell();
     if (sight == Sight::asked) waiting_.push_back(rank);  // there is room
   }
-  if (!waiting_.empty()) return lane_.engine.wake_later(*this);
+  if (!waiting_.empty()) return lane_.engine.watch(*this);
   own_card_.is_seen = true;
   tell();
 }
 
+// Their answers come by the links, each of which is looked at before.
+bool Meeting::look() noexcept {
+  const base::ConstMemoryRef board{board_.get(), board_bytes()};
+  const auto has_answered = [&](std::uint32_t rank) {
+    transport::Neighbour* const other = neighbour(rank);
+    return other == nullptr || other->show(board) != Sight::asked;
+  };
+  const bool has_news = messenger_->abort_record(lane_.context) != nullptr ||
+                        std::any_of(waiting_.begin(), waiting_.end(), has_answered);
+  if (has_news) lane_.engine.wake(*this);
+  return has_news;
+}
+
 void Meeting::tell() noexcept {
+  if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
   state_ = State::telling;
   waiting_.clear();
   start(telling_, second_number_, &own_card_, cards_.data(), sizeof(Card));
@@ -164,7 +182,7 @@ void Meeting::tell() noexcept {
 std::unique_ptr<Commons> Meeting::make_commons() {
   if (!std::all_of(cards_.begin(), cards_.end(), [](const Card& card) { return card.is_seen; }))
     return nullptr;
-  const std::size_t bytes = Commons::board_bytes(stages());
+  const std::size_t bytes = board_bytes();
   std::vector<std::shared_ptr<const std::byte>> boards(cards_.size());
   for (std::uint32_t rank = 0; rank < cards_.size(); ++rank) {
     if (rank == lane_.team.rank) continue;
@@ -199,6 +217,7 @@ void Meeting::end() noexcept {
   const bool is_agreed = has_ended_well && std::all_of(words_.begin(), words_.end(),
                                                        [](std::byte word) { return word != std::byte{0}; });
   if (is_agreed) lane_.sharing.commons = std::move(commons_);
+  if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
   state_ = State::over;
   under_way_ = nullptr;
   commons_.reset();

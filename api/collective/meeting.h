@@ -21,18 +21,20 @@ namespace parley::collective {
 //         --all have told--> agreeing --all have told--> over
 // A failure or an abort of the group's collectives leads from everywhere to `over`, with nothing.
 // Thread-safety: none; the engine's lock.
-class Meeting final : public transport::Agent, public Delay {
+class Meeting final : public transport::Agent, public transport::Watcher, public Delay {
  public:
-  // Memory that the others can map, or null. Called with the engine's lock.
-  using Allocate = std::function<std::shared_ptr<std::byte>(transport::Messenger&, std::size_t)>;
-
   // `on_over` is called once, at the end.
-  Meeting(const Lane& lane, ScratchPool& scratch, Allocate allocate, std::function<void()> on_over);
+  Meeting(const Lane& lane, ScratchPool& scratch, std::function<void()> on_over);
   ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
-  // All ranks do so before the same call. Throws std::bad_alloc, and then nothing has begun.
+  // Memory for our board, which the others can map: of board_bytes(), or null.
+  void supply(std::shared_ptr<std::byte> board) noexcept;
+  [[nodiscard]] bool is_supplied() const noexcept { return is_supplied_; }
+  [[nodiscard]] std::size_t board_bytes() const noexcept { return Commons::board_bytes(stages()); }
+  // All ranks do so before the same call. Throws std::bad_alloc, and then nothing has begun. REQUIRES:
+  // is_supplied().
   void begin(transport::Messenger& messenger);
 
   [[nodiscard]] bool has_begun() const noexcept { return state_ != State::none; }
@@ -43,6 +45,7 @@ class Meeting final : public transport::Agent, public Delay {
   }
 
   void advance() noexcept override;
+  bool look() noexcept override;
   [[nodiscard]] Awaited awaited() const noexcept override;
   [[nodiscard]] std::string waited_for() const override;
 
@@ -66,7 +69,6 @@ class Meeting final : public transport::Agent, public Delay {
   static void on_run_done(transport::Request& request) noexcept;
 
   const Lane lane_;
-  const Allocate allocate_;
   const std::function<void()> on_over_;
   Run greeting_;
   Run telling_;
@@ -81,6 +83,7 @@ class Meeting final : public transport::Agent, public Delay {
   std::int64_t second_number_ = 0;
   std::int64_t third_number_ = 0;
   std::shared_ptr<std::byte> board_;
+  bool is_supplied_ = false;
   Call call_;
   std::byte own_word_{};          // of the third: 1, it has mapped all
   std::vector<std::byte> words_;  // by rank

@@ -52,12 +52,12 @@ std::string World::group_key(std::string_view name) const {
   return base::concat(groups_prefix, name);
 }
 
-std::shared_ptr<void> World::allocate_shared(std::size_t bytes) const {
-  if (arena == nullptr) return nullptr;
+base::Result<std::shared_ptr<void>> World::allocate_shared(std::size_t bytes) const {
+  if (arena == nullptr)
+    return base::Failure{base::Code::closed, "there is no shared memory between the ranks of this world"};
   auto memory = arena->allocate(bytes);
-  if (memory) return std::move(memory).value();
-  PARLEY_LOG(info, "shm", "a shared tensor lies in memory of this process alone: ", memory.failure().message);
-  return nullptr;
+  if (!memory) return memory.failure();
+  return std::shared_ptr<void>(std::move(memory).value());
 }
 
 World::~World() {

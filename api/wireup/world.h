@@ -20,6 +20,7 @@
 #include "api/wireup/link_settings.h"
 #include "api/wireup/store_handle.h"
 #include "rendezvous/address_card.h"
+#include "transport/base/result.h"
 #include "transport/cuda_ipc/ipc_mover.h"
 #include "transport/cuda_ipc/port.h"
 #include "transport/engine/engine.h"
@@ -93,8 +94,8 @@ struct World {
   [[nodiscard]] std::string group_key(std::string_view name) const;
 
   // Memory that the other ranks of this host can map, aligned to 64 bytes; valid as long as it is held,
-  // longer than the world too. Null: there is none. Throws std::bad_alloc.
-  [[nodiscard]] std::shared_ptr<void> allocate_shared(std::size_t bytes) const;
+  // longer than the world too. Fails in words: there is none. Throws std::bad_alloc.
+  [[nodiscard]] base::Result<std::shared_ptr<void>> allocate_shared(std::size_t bytes) const;
 
   // Has leaving wait for it, too, as long as it is there. Throws std::bad_alloc. REQUIRES: not the engine's
   // lock.

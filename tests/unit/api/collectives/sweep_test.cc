@@ -27,7 +27,7 @@ void force(ProcessGroup& group, schedule::Algorithm algorithm, schedule::Overrid
     collective::Team team = detail::channel_of(state).team();
     state.channel =
         std::make_unique<collective::Channel>(*state.world->engine, state.all_contexts.collectives,
-                                              std::move(team), overrides, detail::board_maker(*state.world));
+                                              std::move(team), overrides, state.world->arena != nullptr);
   });
   group.barrier();
 }
