@@ -13,6 +13,7 @@ void Commons::prepare(std::byte* board) noexcept {
   (new (board + slot_at(0)) BoardSlot{})->word.store(word_of(entered, 0), std::memory_order_relaxed);
   (new (board + slot_at(1)) BoardSlot{})->word.store(0, std::memory_order_relaxed);
   new (board + left_at) std::atomic<std::uint32_t>(0);
+  for (std::size_t card = 0; card < 2; ++card) new (board + first_card + card * card_stride) SharedCard();
 }
 
 Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own,
@@ -26,10 +27,11 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
   boards_[team.rank] = own_.get();
 }
 
-std::uint64_t Commons::take_turns(std::uint32_t count) noexcept {
+Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {
   const std::uint64_t first = next_turn_;
   next_turn_ += count;
-  return first * static_cast<std::uint64_t>(schedule::marks_per_turn);
+  next_card_ ^= 1;
+  return {first * static_cast<std::uint64_t>(schedule::marks_per_turn), next_card_};
 }
 
 void Commons::publish(std::uint64_t mark, std::uint64_t call) noexcept {
@@ -43,6 +45,28 @@ std::optional<std::uint64_t> Commons::next_call(std::uint32_t rank) noexcept {
   const std::uint64_t entered = next_turn_ * static_cast<std::uint64_t>(schedule::marks_per_turn) +
                                 static_cast<std::uint64_t>(schedule::Progress::entered);
   return has_reached(rank, entered) ? call_of(rank, entered) : std::nullopt;
+}
+
+void Commons::write_card(std::uint32_t card, const LoanCard& content) noexcept {
+  SharedCard& own = shared_card(team_.rank, card);
+  own.is_withdrawn.store(0, std::memory_order_relaxed);  // published by the mark, with the rest
+  own.content = content;
+}
+
+LoanCard Commons::card(std::uint32_t rank, std::uint32_t card) const noexcept {
+  return shared_card(rank, card).content;
+}
+
+void Commons::withdraw_card(std::uint32_t card) noexcept {
+  // Fence: what is written to the memory from here on is seen by nobody who does not see this, too. Pairs
+  // with is_card_withdrawn().
+  shared_card(team_.rank, card).is_withdrawn.store(1, std::memory_order_relaxed);
+  base::full_fence();
+}
+
+bool Commons::is_card_withdrawn(std::uint32_t rank, std::uint32_t card) const noexcept {
+  base::full_fence();  // the reading comes before
+  return shared_card(rank, card).is_withdrawn.load(std::memory_order_relaxed) != 0;
 }
 
 void Commons::leave() noexcept {

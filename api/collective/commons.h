@@ -10,6 +10,7 @@
 
 #include "api/collective/plan.h"
 #include "api/schedule/slice.h"
+#include "transport/interface/mover.h"
 #include "transport/protocol/messenger.h"
 
 namespace parley::collective {
@@ -18,13 +19,15 @@ namespace parley::collective {
 //
 // Invariants; marks and turns as in api/schedule/schedule.h:
 // 1. The mark in a slot only grows. Marks of turns with even numbers are in the first slot, of odd ones in
-// the
-//    second.
+//    the second.
 // 2. Line and stage of a turn are written before its mark is (release), and read by others after they have
 //    seen that (acquire).
-// 3. They are written again, at least two turns later, only when all others have been seen to enter the turn
-// between,
-//    which they do when they have read them. The mark may grow before: who shows nothing waits for nobody.
+// 3. They are written again, at least two turns later, only when all others have been seen to enter the
+//    turn between, which they do when they have read them. The mark may grow before: who shows nothing waits
+//    for nobody.
+// 4. Of a rank's two cards each call uses the other one. A card is written when its rank knows that all
+//    others have entered the last turn of the call before, and so have done with the one before that; it is
+//    read by those who have seen a mark that was published after. What may be set later is `is_withdrawn`.
 // Nothing of what others write is believed: a mark from nowhere makes wrong results, as a wrong message
 // would.
 struct BoardSlot {
@@ -44,6 +47,18 @@ constexpr std::uint64_t call_word(std::int64_t number, std::uint64_t note) noexc
 }
 static_assert(sizeof(BoardSlot) == 64 && std::atomic<std::uint64_t>::is_always_lock_free,
               "one cache line, which processes share");
+
+// What a rank lends in one call: see Loans.
+struct LoanCard {
+  static constexpr std::uint32_t input_bit = 1;
+  static constexpr std::uint32_t output_bit = 2;
+  struct Buffer {
+    transport::RemoteKey key;
+    std::uint64_t bytes = 0;
+  };
+  std::uint32_t lent = 0;  // bits
+  Buffer buffers[2] = {};  // input, output
+};
 
 // The boards of all ranks, as one of them sees them, and how far each has come.
 // Thread-safety: none; the engine's lock.
@@ -66,9 +81,12 @@ class Commons {
 
   [[nodiscard]] std::size_t stage_bytes() const noexcept { return stages_.bytes; }
 
-  // The next `count` turns are the caller's; marks of his are counted from the result on. All ranks take them
-  // in the same order.
-  std::uint64_t take_turns(std::uint32_t count) noexcept;
+  struct Turns {
+    std::uint64_t first_mark = 0;
+    std::uint32_t card = 0;  // which of the two
+  };
+  // The next `count` turns are the caller's. All ranks take them in the same order.
+  Turns take_turns(std::uint32_t count) noexcept;
 
   // Our own mark. Wakes nobody: see ring().
   void publish(std::uint64_t mark, std::uint64_t call) noexcept;
@@ -101,6 +119,14 @@ class Commons {
   // What rank `rank` has called in the turn that nobody here has taken yet, if it has entered that.
   [[nodiscard]] std::optional<std::uint64_t> next_call(std::uint32_t rank) noexcept;
 
+  // Our own. Before the mark that tells of it.
+  void write_card(std::uint32_t card, const LoanCard& content) noexcept;
+  // Of another one, after such a mark of his.
+  [[nodiscard]] LoanCard card(std::uint32_t rank, std::uint32_t card) const noexcept;
+  // What we have lent is written from now on. Whoever has read some of that sees that it is withdrawn.
+  void withdraw_card(std::uint32_t card) noexcept;
+  [[nodiscard]] bool is_card_withdrawn(std::uint32_t rank, std::uint32_t card) const noexcept;
+
   // We read and show nothing more.
   void leave() noexcept;
   // Whether all others have left, or their processes have ended: then our board may become something else.
@@ -121,7 +147,14 @@ class Commons {
   // Two lines each: the second is fetched with the first. That of the first slot tells who has left.
   static constexpr std::size_t slot_stride = 128;
   static constexpr std::size_t left_at = 64;
-  static constexpr std::size_t first_stage = 2 * slot_stride;
+  static constexpr std::size_t first_card = 2 * slot_stride;
+  static constexpr std::size_t card_stride = 128;
+  static constexpr std::size_t first_stage = first_card + 2 * card_stride;
+  struct SharedCard {
+    std::atomic<std::uint32_t> is_withdrawn{0};
+    LoanCard content;
+  };
+  static_assert(sizeof(SharedCard) <= card_stride);
 
   // The latest mark of a rank that was seen, and the call beside it.
   struct Seen {
@@ -142,6 +175,9 @@ class Commons {
     return *reinterpret_cast<const BoardSlot*>(boards_[rank] + slot_at(turn));
   }
 
+  [[nodiscard]] SharedCard& shared_card(std::uint32_t rank, std::uint32_t card) const noexcept {
+    return *reinterpret_cast<SharedCard*>(boards_[rank] + first_card + card * card_stride);
+  }
   [[nodiscard]] std::atomic<std::uint32_t>& left_flag(std::uint32_t rank) const noexcept {
     return *reinterpret_cast<std::atomic<std::uint32_t>*>(boards_[rank] + left_at);
   }
@@ -155,6 +191,7 @@ class Commons {
   std::array<std::uint64_t, 2> own_calls_{};  // by slot
   std::uint64_t all_seen_ = 0;
   std::uint64_t next_turn_ = 1;
+  std::uint32_t next_card_ = 0;
 };
 
 }  // namespace parley::collective

@@ -17,8 +17,23 @@ using transport::RequestState;
 void Run::enter_turns() noexcept {
   const std::uint32_t turns = plan_->schedule.turns;
   if (turns == 0) return;
-  if (!has_begun_straight_) base_mark_ = lane_.sharing.commons->take_turns(turns);
+  if (state_ != State::straight) take_turns(plan_->schedule);
   lane_.sharing.turns.push_back(*this);
+}
+
+void Run::take_turns(const schedule::Schedule& schedule) noexcept {
+  const Commons::Turns turns = lane_.sharing.commons->take_turns(schedule.turns);
+  base_mark_ = turns.first_mark;
+  loans_.use_card(turns.card);
+}
+
+// What it has lent before it is not read any more: its runs end before the next one's turn.
+void Run::begin_loans(const schedule::Schedule& schedule) {
+  if (!schedule.has_loans) return;
+  const std::uint64_t element_bytes = call_->question.element_bytes;
+  loans_.begin(
+      *lane_.sharing.commons, lane_.team, *messenger_, schedule,
+      {{input_, call_->input_count * element_bytes}, {output_, call_->output_count * element_bytes}});
 }
 
 // The runs of a group use its boards one after another, in the order of their calls.
@@ -53,6 +68,7 @@ void Run::await(std::uint32_t index) noexcept {
 }
 
 bool Run::has_come(const Step& step) noexcept {
+  if (step.for_lenders && !loans_.lends()) return true;
   if (step.peer != schedule::everyone) return has_come(step.peer, step.mark);
   Commons& commons = *lane_.sharing.commons;
   const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});

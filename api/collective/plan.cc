@@ -32,6 +32,7 @@ schedule::Request PlanCache::request_of(const Question& question) const {
   if (question.on_host) {
     request.shape.line_count = line_bytes_ / question.element_bytes;
     request.shape.stage_count = stage_bytes_ / question.element_bytes;
+    request.shape.loan_count = stage_bytes_ == 0 ? 0 : least_loan_bytes / question.element_bytes;
   }
   request.element_bytes = question.element_bytes;
   request.commutative = question.commutative;

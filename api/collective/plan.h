@@ -72,7 +72,7 @@ class PlanCache {
   // In words: what is chosen, and why.
   [[nodiscard]] std::string explain(const Question& question) const;
 
-  // From now on schedules may use lines and stages of so many bytes.
+  // From now on schedules may use lines and stages of so many bytes, and loans.
   void share_memory(std::size_t line_bytes, std::size_t stage_bytes) noexcept {
     line_bytes_ = line_bytes;
     stage_bytes_ = stage_bytes;
@@ -80,6 +80,8 @@ class PlanCache {
   }
 
   static constexpr std::size_t most_plans = 64;
+  // To lend less is not worth the wait until it has been read.
+  static constexpr std::size_t least_loan_bytes = 16 << 10;
 
  private:
   struct Entry {

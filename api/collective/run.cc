@@ -60,7 +60,7 @@ Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
   note_call(messenger, call);
   if (plan != nullptr && may_run_straight(*plan) && run_straight(plan)) return {};
   const Posted posted = begin(plan);
-  return posted.request == nullptr && has_begun_straight_ ? fail_straight() : posted;
+  return posted.request == nullptr && state_ == State::straight ? fail_straight() : posted;
 }
 
 void Run::note_call(transport::Messenger& messenger, const Call& call) noexcept {
@@ -72,7 +72,6 @@ void Run::note_call(transport::Messenger& messenger, const Call& call) noexcept 
   ended_.clear();
   failure_.reset();
   has_errand_ = call.errand != nullptr;
-  has_begun_straight_ = false;
   executed_ = 0;
 }
 
@@ -101,7 +100,7 @@ Posted Run::begin(const std::shared_ptr<const Plan>& plan) noexcept {
     if (request_->device == nullptr) return fail_to_begin();
   }
   // Not before it is certain to begin: the other ranks count their calls, too.
-  if (!has_begun_straight_)
+  if (state_ != State::straight)
     sequence_ = call_->number ? *call_->number : lane_.history.begin(call_->signature);
   if (plan != nullptr) enter_turns();
   state_ = plan != nullptr ? State::running : State::undecided;
@@ -144,6 +143,7 @@ void Run::prepare(const std::shared_ptr<const Plan>& plan) {
   const tensor::Reduction* const reduction = call.reduction.get();
   if (!call.inputs.empty() || !call.outputs.empty() || (reduction != nullptr && reduction->prepares()))
     prepare_staging();
+  if (state_ != State::straight) begin_loans(plan->schedule);
 }
 
 void Run::take_scratch(std::size_t bytes) {
@@ -218,6 +218,9 @@ void Run::close() noexcept {
     return fail_with({device_->status()});
   if (!probes_.empty()) [[unlikely]]
     end_probes();
+  // What it has read was written meanwhile, by one that has failed, and whose abort comes.
+  if (loans_.is_any_withdrawn()) [[unlikely]]
+    return;
   if (parts_under_way_ == 0) leave({});
 }
 
@@ -270,11 +273,16 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
 
 // A copy or a reduction, from where it stands.
 void Run::work(const Step& step, std::uint64_t count) noexcept {
+  if (step.to.loan != schedule::Loan::none) loans_.tell();
   std::byte* const to = at(step.to, local_offset_);
-  if (step.kind == StepKind::copy)
-    return copy(to, at(step.from, local_offset_), count * call_->question.element_bytes);
+  const std::byte* const from = step.kind == StepKind::copy ? at(step.from, local_offset_) : nullptr;
   for (std::uint32_t i = 0; i < step.operand_count; ++i)
     operands_[i] = at(plan_->schedule.operands[step.first_operand + i], local_offset_);
+  if (const auto liar = loans_.liar()) [[unlikely]] {
+    failure_ = Failure{Code::protocol_violation, &messenger_->peer(lane_.team.processes[*liar])};
+    return;
+  }
+  if (step.kind == StepKind::copy) return copy(to, from, count * call_->question.element_bytes);
   const std::span<const void* const> operands(operands_.data(), step.operand_count);
   if (device_) [[unlikely]]
     device_->fold(to, operands, count);
@@ -289,6 +297,7 @@ void Run::drop_memory() noexcept {
   kept_.device.reset();
   kept_.errand.reset();
   device_.reset();
+  loans_.end();
   inputs_.clear();
   outputs_.clear();
   if (!std::exchange(is_staged_, false)) return;
@@ -301,6 +310,7 @@ void Run::drop_memory() noexcept {
 
 // The end. What it kept is free before the request is, for that may begin another one.
 void Run::leave(Status status) noexcept {
+  if (status.failed()) loans_.withdraw();
   drop_memory();
   lane_.history.end(sequence_);
   end_turn();
@@ -312,7 +322,7 @@ void Run::leave(Status status) noexcept {
     messenger_->end_composite(*request, status);
 }
 
-std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) const noexcept {
+std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) noexcept {
   const std::uint64_t place = (slice.begin + offset) * call_->question.element_bytes;
   switch (slice.space) {
     case Space::input: return const_cast<std::byte*>(input_) + place;  // read only
@@ -321,6 +331,11 @@ std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) const noe
     case Space::line:
     case Space::stage: {
       const Commons& commons = *lane_.sharing.commons;
+      if (slice.loan != schedule::Loan::none) {
+        const std::uint64_t lent = (slice.lent_begin + offset) * call_->question.element_bytes;
+        const std::uint64_t bytes = (slice.count - offset) * call_->question.element_bytes;
+        if (std::byte* const memory = loans_.find(slice.owner, slice.loan, lent, bytes)) return memory;
+      }
       const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
       return (slice.space == Space::line ? commons.line(slice.owner, turn)
                                          : commons.stage(slice.owner, turn)) +

@@ -18,6 +18,7 @@
 #include "api/collective/end_reason.h"
 #include "api/collective/errand.h"
 #include "api/collective/history.h"
+#include "api/collective/loans.h"
 #include "api/collective/plan.h"
 #include "api/collective/scratch.h"
 #include "api/collective/signature.h"
@@ -89,8 +90,9 @@ struct Lane {
 //
 // Course: idle --start()--> running --all steps have ended--> idle
 //         idle --start()--> undecided --settle()--> running
+//         idle --start()--> straight --all steps have ended--> idle
+//                           straight --a mark has not come--> running
 //         running, undecided --something fails, or it is interrupted--> failing --no part is left--> idle
-// A call that ends at once does not leave `idle`: see straight.cc.
 // While it is failing it begins nothing; what is under way is ended by the abort of the context.
 //
 // Allocates nothing once it has run a schedule as long, with as much scratch memory.
@@ -129,6 +131,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
  private:
   enum class State : std::uint8_t {
     idle,
+    straight,   // does step after step within start(), without a request
     undecided,  // has its number among the calls, and no plan
     running,
     failing,  // waits for the parts that are still under way
@@ -176,7 +179,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   transport::Posted fail_to_begin() noexcept;
   void leave(base::Status status) noexcept;
   void drop_memory() noexcept;
-  [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) const noexcept;
+  [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
 
   // staging.cc: before the first step and after the last
   void prepare_staging();
@@ -187,10 +190,6 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   bool open_pieces() noexcept;
   bool close_pieces() noexcept;
   bool finish_pieces() noexcept;
-  // Looks for a mark, some 2 us together: what the other ranks need if they have called at the same time.
-  // Other threads wait for the lock meanwhile.
-  static constexpr int short_spins = 64;
-
   template <typename Visit>
   bool visit_piece(const std::vector<Block>& blocks, const Visit& visit) noexcept;
   [[nodiscard]] std::uint64_t piece_count() const noexcept;
@@ -211,7 +210,12 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   transport::Posted fail_straight() noexcept;
 
   // marks.cc: what it shows the other ranks of the host, and waits for to be shown
+  // Looks for a mark, some 2 us together: what the other ranks need if they have called at the same time.
+  // Other threads wait for the lock meanwhile.
+  static constexpr int short_spins = 64;
   void enter_turns() noexcept;
+  void take_turns(const schedule::Schedule& schedule) noexcept;
+  void begin_loans(const schedule::Schedule& schedule);
   [[nodiscard]] bool has_turn() const noexcept;
   void publish(const schedule::Step& step) noexcept;
   void await(std::uint32_t index) noexcept;
@@ -274,9 +278,9 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::vector<const void*> operands_;
   std::size_t parts_under_way_ = 0;
 
-  std::uint64_t base_mark_ = 0;         // of the schedule's first turn
-  bool has_begun_straight_ = false;     // then it has its number and turns,
-  std::uint32_t executed_ = 0;          // and so many of its first steps have ended
+  std::uint64_t base_mark_ = 0;  // of the schedule's first turn
+  Loans loans_;
+  std::uint32_t executed_ = 0;          // so many of its first steps have ended while it was `straight`
   std::vector<std::uint32_t> awaited_;  // steps: marks that have not come
   bool owes_ring_ = false;              // something was published that others may sleep beside
   std::vector<Part> probes_;            // by rank, once there was one: see probe()

@@ -28,7 +28,7 @@ std::byte* Run::take_room(DeviceSide::Room room, ScratchPool::Memory& memory, st
 void Run::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (device_) [[unlikely]]
     device_->copy(to, from, bytes);
-  else
+  else if (to != from)  // lent: it lies where it shall be
     std::memcpy(to, from, bytes);
 }
 

@@ -37,28 +37,32 @@ bool Run::may_run_straight(const Plan& plan) const noexcept {
 bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
   try {
     if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
+    begin_loans(plan->schedule);
   } catch (const std::bad_alloc&) {
     return false;
   }
   if (plan_ != plan) plan_ = plan;
   local_offset_ = 0;
   sequence_ = lane_.history.begin(call_->signature);
-  base_mark_ = lane_.sharing.commons->take_turns(plan->schedule.turns);
-  has_begun_straight_ = true;
+  take_turns(plan->schedule);
+  state_ = State::straight;
   for (const Step& step : plan->schedule.steps) {
     if (!run_step(step)) return false;
     ++executed_;
   }
+  if (loans_.is_any_withdrawn()) return false;
+  loans_.end();
   ring();
   lane_.history.end(sequence_);
   call_ = nullptr;
+  state_ = State::idle;
   return true;
 }
 
 bool Run::run_step(const Step& step) noexcept {
   switch (step.kind) {
     case StepKind::copy:
-    case StepKind::reduce: work(step, step.to.count); return true;
+    case StepKind::reduce: work(step, step.to.count); return !failure_;
     case StepKind::publish: publish(step); return true;
     case StepKind::await: {
       const int looks = lane_.engine.has_core_per_rank() ? short_spins : 1;
@@ -81,8 +85,11 @@ Posted Run::fail_straight() noexcept {
   if (!messenger_->abort_context(lane_.context, messenger_->options().self, why,
                                  transport::AbortManner::gentle))
     PARLEY_LOG(error, "collective", "out of memory for telling the others that a collective has failed");
+  loans_.withdraw();
+  loans_.end();
   lane_.history.end(sequence_);
   call_ = nullptr;
+  state_ = State::idle;
   owes_ring_ = false;
   return {Code::aborted};
 }

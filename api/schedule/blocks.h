@@ -22,7 +22,7 @@ class Blocks {
   [[nodiscard]] Slice operator[](std::uint32_t index) const noexcept { return range(index, index + 1); }
   // Blocks [first, last) as one slice.
   [[nodiscard]] Slice range(std::uint32_t first, std::uint32_t last) const noexcept {
-    return {whole_.space, borders_[first], borders_[last] - borders_[first], whole_.owner, whole_.turn};
+    return whole_.part(borders_[first] - whole_.begin, borders_[last] - borders_[first]);
   }
   [[nodiscard]] std::uint64_t largest() const noexcept;
 

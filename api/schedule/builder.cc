@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cassert>
 
+#include "api/schedule/rank_blocks.h"
+
 namespace parley::schedule {
 
 Builder::Builder(Operation operation, const Shape& shape)
     : rank_(shape.rank),
       in_place_(shape.in_place),
+      has_loans_(shape.loan_count != 0 && largest_block(shape) >= shape.loan_count),
       layout_(in_place_layout(operation, shape)),
       input_count_(schedule::input_count(operation, shape)),
       output_count_(schedule::output_count(operation, shape)),
@@ -176,6 +179,18 @@ void Builder::make_room(std::uint32_t readers) {
   const auto turn = static_cast<std::int32_t>(schedule_.turns) - 1;
   constexpr std::int32_t uses_of_the_same = 2;
   await_turn(turn < uses_of_the_same ? everyone : readers, mark_of(turn - 1, Progress::entered));
+}
+
+void Builder::may_lend(Loan buffer) noexcept {
+  if (!has_loans_) return;
+  (buffer == Loan::input ? schedule_.may_lend_input : schedule_.may_lend_output) = true;
+}
+
+void Builder::end_loans() {
+  if (!has_loans_) return;
+  schedule_.has_loans = true;
+  publish(Progress::returned);
+  schedule_.steps[await_mark(everyone, Progress::returned)].for_lenders = true;
 }
 
 std::uint32_t Builder::signal(std::uint32_t peer) {

@@ -57,6 +57,13 @@ class Builder {
   // publish().
   std::uint32_t await_mark(std::uint32_t peer, Progress progress);
 
+  // Whether callers' buffers may be lent; then end_loans() is called last.
+  [[nodiscard]] bool has_loans() const noexcept { return has_loans_; }
+  // This rank may lend the buffer.
+  void may_lend(Loan buffer) noexcept;
+  // What others have lent is read, and what we have lent is ours again.
+  void end_loans();
+
   // Messages without data; only a barrier needs them.
   std::uint32_t signal(std::uint32_t peer);
   std::uint32_t await(std::uint32_t peer);
@@ -91,6 +98,7 @@ class Builder {
 
   std::uint32_t rank_;
   bool in_place_;
+  bool has_loans_;
   InPlaceLayout layout_;
   std::uint64_t input_count_;
   std::uint64_t output_count_;

@@ -20,9 +20,11 @@ bool shares_memory_evenly(const Shape& shape) {
   return shares_memory(shape) && shape.counts.empty();
 }
 
-// What rank `owner` shows of `count` elements: small ones beside its mark.
-Slice shown_by(const Builder& builder, const Shape& shape, std::uint32_t owner, std::uint64_t count) {
-  return count <= shape.line_count ? builder.line(owner, count) : builder.stage(owner, count);
+// What rank `owner` shows of `count` elements of its input, from `offset` on: small ones beside its mark.
+Slice shown_by(const Builder& builder, const Shape& shape, std::uint32_t owner, std::uint64_t offset,
+               std::uint64_t count) {
+  if (count <= shape.line_count && !builder.has_loans()) return builder.line(owner, count);
+  return builder.stage(owner, count).of(Loan::input, offset);
 }
 
 // The elements of `block` that lie within [offset, offset + count) of it.
@@ -41,21 +43,24 @@ void for_each_other(const Shape& shape, Use use) {
 // Everyone shows all it has. `root`: who folds, or everyone.
 void fold_all(Builder& builder, const Shape& shape, std::uint32_t root) {
   const bool folds = root == everyone || root == shape.rank;
+  // In place, who folds writes over what others read.
+  if (root != shape.rank && !(folds && shape.in_place)) builder.may_lend(Loan::input);
   for_each_segment(shape.count, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn();
     const Slice own = builder.input().part(offset, count);
     if (root != shape.rank) {
       builder.make_room(root);
-      builder.copy(own, shown_by(builder, shape, shape.rank, count));
+      builder.copy(own, shown_by(builder, shape, shape.rank, offset, count));
     }
     builder.publish(entered);
     if (!folds) return;
     builder.await_mark(everyone, entered);
     std::vector<Slice> operands;
     for (std::uint32_t rank = 0; rank < shape.size; ++rank)
-      operands.push_back(rank == shape.rank ? own : shown_by(builder, shape, rank, count));
+      operands.push_back(rank == shape.rank ? own : shown_by(builder, shape, rank, offset, count));
     builder.reduce(builder.output().part(offset, count), operands);
   });
+  builder.end_loans();
 }
 
 void all_reduce(Builder& builder, const Shape& shape) {
@@ -70,8 +75,10 @@ struct Parts {
   Parts(const Builder& builder, const Shape& shape)
       : stage_(builder), room_(shape.stage_count / shape.size) {}
   [[nodiscard]] std::uint64_t room() const noexcept { return room_; }
-  [[nodiscard]] Slice shown(std::uint32_t owner, std::uint32_t to, std::uint64_t count) const noexcept {
-    Slice slice = stage_.stage(owner, count);
+  // A piece of the owner's input, from its element `from` on.
+  [[nodiscard]] Slice shown(std::uint32_t owner, std::uint32_t to, std::uint64_t from,
+                            std::uint64_t count) const noexcept {
+    Slice slice = stage_.stage(owner, count).of(Loan::input, from);
     slice.begin = to * room_;
     return slice;
   }
@@ -84,50 +91,57 @@ struct Parts {
 void reduce_scatter(Builder& builder, const Shape& shape) {
   const Parts parts(builder, shape);
   const Blocks blocks = rank_blocks(builder.input(), shape);
+  if (!shape.in_place) builder.may_lend(Loan::input);
   for_each_segment(largest_block(shape), parts.room(), [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn();
     builder.make_room();
     for_each_other(shape, [&](std::uint32_t to) {
       const Slice block = clipped(blocks[to], offset, count);
-      builder.copy(block, parts.shown(shape.rank, to, block.count));
+      builder.copy(block, parts.shown(shape.rank, to, block.begin, block.count));
     });
     builder.publish(entered);
     builder.await_mark(everyone, entered);
     const Slice own = clipped(blocks[shape.rank], offset, count);
     std::vector<Slice> operands;
     for (std::uint32_t rank = 0; rank < shape.size; ++rank)
-      operands.push_back(rank == shape.rank ? own : parts.shown(rank, shape.rank, own.count));
+      operands.push_back(rank == shape.rank ? own : parts.shown(rank, shape.rank, own.begin, own.count));
     builder.reduce(clipped(builder.output(), offset, count), operands);
   });
+  builder.end_loans();
 }
 
 void all_to_all(Builder& builder, const Shape& shape) {
   const Parts parts(builder, shape);
   const Blocks from = rank_blocks(builder.input(), shape);
   const Blocks to = received_blocks(builder.output(), shape);
+  if (!shape.in_place) builder.may_lend(Loan::input);
   for_each_segment(shape.count, parts.room(), [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn();
     builder.make_room();
     for_each_other(shape, [&](std::uint32_t rank) {
-      builder.copy(from[rank].part(offset, count), parts.shown(shape.rank, rank, count));
+      const Slice block = from[rank].part(offset, count);
+      builder.copy(block, parts.shown(shape.rank, rank, block.begin, count));
     });
     builder.publish(entered);
     for_each_other(shape, [&](std::uint32_t rank) {
       builder.await_mark(rank, entered);
-      builder.copy(parts.shown(rank, shape.rank, count), to[rank].part(offset, count));
+      builder.copy(parts.shown(rank, shape.rank, from[shape.rank].begin + offset, count),
+                   to[rank].part(offset, count));
     });
   });
   builder.copy(from[shape.rank], to[shape.rank]);
+  builder.end_loans();
 }
 
 void all_gather(Builder& builder, const Shape& shape) {
   const Blocks to = rank_blocks(builder.output(), shape);
   const auto largest = largest_block(shape);
+  builder.may_lend(Loan::input);
   for_each_segment(largest, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn();
     builder.make_room();
     const auto shown = [&](std::uint32_t rank) {
-      return shown_by(builder, shape, rank, count).part(0, clipped(to[rank], offset, count).count);
+      return shown_by(builder, shape, rank, offset, count).part(0, clipped(to[rank], offset, count).count);
     };
     builder.copy(clipped(builder.input(), offset, count), shown(shape.rank));
     builder.publish(entered);
@@ -137,6 +151,7 @@ void all_gather(Builder& builder, const Shape& shape) {
     });
   });
   builder.copy(builder.input(), to[shape.rank]);
+  builder.end_loans();
 }
 
 // Where one shows what another one takes, both copy at the same time if it goes in segments. `room`: elements
@@ -146,10 +161,11 @@ std::uint64_t segment_of(const Shape& shape, std::uint64_t room) {
 }
 
 void broadcast(Builder& builder, const Shape& shape) {
+  if (shape.rank == shape.root) builder.may_lend(Loan::input);
   for_each_segment(shape.count, segment_of(shape, shape.stage_count),
                    [&](std::uint64_t offset, std::uint64_t count) {
                      builder.begin_turn();
-                     const Slice shown = shown_by(builder, shape, shape.root, count);
+                     const Slice shown = shown_by(builder, shape, shape.root, offset, count);
                      if (shape.rank == shape.root) {
                        builder.make_room();
                        builder.copy(builder.input().part(offset, count), shown);
@@ -161,47 +177,56 @@ void broadcast(Builder& builder, const Shape& shape) {
                      builder.copy(shown, builder.output().part(offset, count));
                    });
   if (shape.rank == shape.root) builder.copy(builder.input(), builder.output());
+  builder.end_loans();
 }
 
 void gather(Builder& builder, const Shape& shape) {
+  if (shape.rank != shape.root) builder.may_lend(Loan::input);
   const Blocks to = rank_blocks(builder.output(), shape);
   for_each_segment(
       shape.count, segment_of(shape, shape.stage_count), [&](std::uint64_t offset, std::uint64_t count) {
         builder.begin_turn();
         if (shape.rank != shape.root) {
           builder.make_room(shape.root);
-          builder.copy(builder.input().part(offset, count), shown_by(builder, shape, shape.rank, count));
+          builder.copy(builder.input().part(offset, count),
+                       shown_by(builder, shape, shape.rank, offset, count));
           builder.publish(entered);
           return;
         }
         builder.publish(entered);
         for_each_other(shape, [&](std::uint32_t rank) {
           builder.await_mark(rank, entered);
-          builder.copy(shown_by(builder, shape, rank, count), to[rank].part(offset, count));
+          builder.copy(shown_by(builder, shape, rank, offset, count), to[rank].part(offset, count));
         });
       });
   if (shape.rank == shape.root) builder.copy(builder.input(), to[shape.root]);
+  builder.end_loans();
 }
 
 void scatter(Builder& builder, const Shape& shape) {
   const Parts parts(builder, shape);
   const Blocks from = rank_blocks(builder.input(), shape);
+  if (shape.rank == shape.root) builder.may_lend(Loan::input);
   for_each_segment(
       shape.count, segment_of(shape, parts.room()), [&](std::uint64_t offset, std::uint64_t count) {
         builder.begin_turn();
         if (shape.rank == shape.root) {
           builder.make_room();
           for_each_other(shape, [&](std::uint32_t rank) {
-            builder.copy(from[rank].part(offset, count), parts.shown(shape.root, rank, count));
+            const Slice block = from[rank].part(offset, count);
+            builder.copy(block, parts.shown(shape.root, rank, block.begin, count));
           });
           builder.publish(entered);
           return;
         }
         builder.publish(entered);
         builder.await_mark(shape.root, entered);
-        builder.copy(parts.shown(shape.root, shape.rank, count), builder.output().part(offset, count));
+        // Beside the root there is no input to be cut into blocks.
+        const std::uint64_t place = shape.rank * shape.count + offset;
+        builder.copy(parts.shown(shape.root, shape.rank, place, count), builder.output().part(offset, count));
       });
   if (shape.rank == shape.root) builder.copy(from[shape.root], builder.output());
+  builder.end_loans();
 }
 
 void barrier(Builder& builder, const Shape& /*shape*/) {

@@ -29,8 +29,9 @@ inline constexpr std::uint32_t everyone = 0xffffffff;
 // of the turn before; hence who has seen all others enter a turn may write what the next one uses. (The next
 // but one may use the same memory.)
 enum class Progress : std::uint8_t {
-  entered = 1,  // ... and what others want of this rank is there
-  folded = 2,   // what this rank has folded is there, too
+  entered = 1,   // ... and what others want of this rank is there
+  folded = 2,    // what this rank has folded is there, too
+  returned = 3,  // of the last turn: what others have lent is not read any more
 };
 inline constexpr std::int32_t marks_per_turn = 4;
 constexpr std::int32_t mark_of(std::int32_t turn, Progress progress) noexcept {
@@ -57,6 +58,7 @@ struct Step {
   std::uint32_t first_operand = 0;  // reduce, in Schedule::operands
   std::uint32_t operand_count = 0;  // reduce: at least 2
   std::int32_t mark = 0;            // publish, await
+  bool for_lenders = false;         // await: who has lent nothing does not wait
   Slice from = {};                  // send, copy; a send of nothing is a signal (barrier)
   Slice to = {};                    // receive, copy, reduce
 };
@@ -69,6 +71,10 @@ inline bool is_local(const Step& step) noexcept {
   return step.kind == StepKind::copy || step.kind == StepKind::reduce;
 }
 
+// A rank may lend a buffer of its caller's to the others, if all of them can read it: then they read it where
+// it lies, instead of what stages are written with. Each rank decides that for each collective; a schedule is
+// right whoever lends what, of what it says may be lent.
+//
 // All that one rank does in one collective: a graph without cycles, in a list in which every step comes after
 // those it waits for. Counts are elements, not bytes. Immutable once built; may be run again and by several
 // at once, each with its own buffers and counters.
@@ -82,6 +88,9 @@ struct Schedule {
   std::vector<Slice> operands;
   std::uint64_t scratch_count = 0;  // elements of Space::scratch; their first content is arbitrary
   std::uint32_t turns = 0;          // 0: it uses no shared memory. The same on all ranks.
+  bool has_loans = false;           // some rank may lend something. The same on all ranks.
+  bool may_lend_input = false;      // this rank
+  bool may_lend_output = false;
 };
 
 }  // namespace parley::schedule

@@ -33,6 +33,8 @@ struct Shape {
   // Elements of Space::line and Space::stage, of each rank and turn; 0: the ranks share no memory.
   std::uint64_t line_count = 0;
   std::uint64_t stage_count = 0;
+  // So large blocks, or vectors, may be lent; 0: none.
+  std::uint64_t loan_count = 0;
 };
 
 // Elements of rank `rank`'s block (scatter, gather, all_gather, reduce_scatter; all_to_all: what is sent to

@@ -15,6 +15,9 @@ enum class Space : std::uint8_t {
   stage,  // more
 };
 
+// Which of a caller's buffers is meant where it is lent to others.
+enum class Loan : std::uint8_t { none, input, output };
+
 // Elements [begin, begin + count) of one place.
 struct Slice {
   Space space = Space::input;
@@ -22,10 +25,18 @@ struct Slice {
   std::uint64_t count = 0;
   std::uint32_t owner = 0;  // line, stage: whose
   std::uint32_t turn = 0;   // line, stage: in which turn of the schedule
+  // stage: a piece of this buffer of its owner's, from element `lent_begin` on. Where the owner has lent that
+  // buffer the piece lies there, and a copy from there to here has nothing to do.
+  Loan loan = Loan::none;
+  std::uint64_t lent_begin = 0;
 
   // `count` elements of this slice from its element `offset` on. REQUIRES: they lie in it.
   [[nodiscard]] constexpr Slice part(std::uint64_t offset, std::uint64_t part_count) const noexcept {
-    return {space, begin + offset, part_count, owner, turn};
+    return {space, begin + offset, part_count, owner, turn, loan, lent_begin + offset};
+  }
+  // The same, which is a piece of its owner's buffer.
+  [[nodiscard]] constexpr Slice of(Loan buffer, std::uint64_t from) const noexcept {
+    return {space, begin, count, owner, turn, buffer, from};
   }
   [[nodiscard]] constexpr std::uint64_t end() const noexcept { return begin + count; }
   friend constexpr bool operator==(const Slice&, const Slice&) = default;

@@ -12,11 +12,20 @@ namespace {
 void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
   const bool gets_it = root == everyone || root == shape.rank;
   const std::uint32_t me = shape.rank;
+  builder.may_lend(Loan::input);
+  if (root == everyone) builder.may_lend(Loan::output);
   for_each_segment(shape.count, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn();
     const Slice own = builder.input().part(offset, count);
     const Blocks from(own, shape.size);
-    const auto shown = [&](std::uint32_t rank) { return Blocks(builder.stage(rank, count), shape.size); };
+    const auto shown = [&](std::uint32_t rank) {
+      return Blocks(builder.stage(rank, count).of(Loan::input, offset), shape.size);
+    };
+    // Each rank's own slice of its stage has no use for its input.
+    const auto folded = [&](std::uint32_t rank) {
+      const Slice slice = shown(rank)[rank];
+      return root == everyone ? slice.of(Loan::output, slice.lent_begin) : slice.of(Loan::none, 0);
+    };
     // All but our own slice, which nobody else wants.
     builder.make_room();
     builder.copy(from.range(0, me), shown(me).range(0, me));
@@ -26,17 +35,18 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
     std::vector<Slice> operands;
     for (std::uint32_t rank = 0; rank < shape.size; ++rank)
       operands.push_back(rank == me ? from[me] : shown(rank)[me]);
-    builder.reduce(shown(me)[me], operands);
+    builder.reduce(folded(me), operands);
     builder.publish(Progress::folded);
     if (!gets_it) return;
     const Blocks to(builder.output().part(offset, count), shape.size);
-    builder.copy(shown(me)[me], to[me]);
+    builder.copy(folded(me), to[me]);
     for (std::uint32_t distance = 1; distance < shape.size; ++distance) {
       const std::uint32_t rank = (me + distance) % shape.size;  // not all at the same one
       builder.await_mark(rank, Progress::folded);
-      builder.copy(shown(rank)[rank], to[rank]);
+      builder.copy(folded(rank), to[rank]);
     }
   });
+  builder.end_loans();
 }
 
 void all_reduce(Builder& builder, const Shape& shape) {

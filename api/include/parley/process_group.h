@@ -145,9 +145,10 @@ class PARLEY_API ProcessGroup {
   // A tensor whose memory the other ranks of this host can read. A message of more than PARLEY_EAGER_LIMIT
   // from it or a part of it is copied once, by its receiver, without a system call and without this rank's
   // CPU; one of more than 8 KiB mostly so, if the receiver waits for it. The first to a peer may go another
-  // way, and all do to one that cannot map the memory. It may be received into any tensor. In all else
-  // this is a tensor that owns its memory, with indeterminate elements, and where no memory can be shared it
-  // is nothing more than that.
+  // way, and all do to one that cannot map the memory. It may be received into any tensor. Collectives of
+  // 16 KiB and more read it where it lies, too, and end when the others have done so. In all else this is a
+  // tensor that owns its memory, with indeterminate elements, and where no memory can be shared it is nothing
+  // more than that.
   //
   // Ownership: of the tensor, its copies and parts. The last of them gives the memory back for later shared
   // tensors; until then it stays valid, also when the group was destroyed. The system has it back when the

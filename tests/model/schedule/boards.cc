@@ -5,13 +5,17 @@
 
 namespace parley::schedule {
 
-Boards::Boards(const Group& group, const std::vector<Schedule>& schedules) : published_(schedules.size()) {
+Boards::Boards(const Group& group, const std::vector<Schedule>& schedules, std::uint32_t seed)
+    : group_(group), published_(schedules.size()) {
   std::size_t steps = 0;
   bool is_used = false;
   for (const Schedule& schedule : schedules) {
     first_.push_back(steps);
     steps += schedule.steps.size();
     is_used = is_used || schedule.turns != 0;
+    const std::uint64_t draw = mix(seed * 131 + first_.size());
+    lenders_.push_back(
+        {schedule.may_lend_input && draw % 2 == 0, schedule.may_lend_output && draw / 2 % 2 == 0});
   }
   if (!is_used) return;
   known_.resize(steps, Steps(steps / 64 + 1));
@@ -30,25 +34,66 @@ Boards::Steps& Boards::known_to(std::uint32_t rank, std::uint32_t step) {
   return known_[number(rank, step)];
 }
 
+bool Boards::is_lent(const Slice& slice) const {
+  if (slice.space != Space::stage || slice.loan == Loan::none) return false;
+  const Lender& lender = lenders_[slice.owner];
+  return slice.loan == Loan::input ? lender.lends_input : lender.lends_output;
+}
+
 std::span<Value> Boards::at(const Slice& slice) {
   return std::span(memory_.at({slice.space, slice.owner, slice.turn % 2 != 0}))
       .subspan(slice.begin, slice.count);
 }
 
+// In place, both buffers are one.
+Boards::Located Boards::in_buffer(std::uint32_t rank, Loan buffer, std::uint64_t begin,
+                                  std::uint64_t count) const {
+  const Lender& lender = lenders_[rank];
+  const bool is_input = buffer == Loan::input;
+  if (!group_.shape(rank).in_place)
+    return {{is_input ? Space::input : Space::output, rank, false},
+            begin,
+            count,
+            is_input ? lender.lends_input : lender.lends_output};
+  const InPlaceLayout layout = in_place_layout(group_.what().operation, group_.shape(rank));
+  return {{Space::output, rank, false},
+          begin + (is_input ? layout.input_begin : layout.output_begin),
+          count,
+          lender.lends_input || lender.lends_output};
+}
+
+Boards::Located Boards::located(std::uint32_t rank, const Slice& slice) const {
+  if (is_lent(slice)) return in_buffer(slice.owner, slice.loan, slice.lent_begin, slice.count);
+  if (is_shared(slice.space))
+    return {{slice.space, slice.owner, slice.turn % 2 != 0}, slice.begin, slice.count, true};
+  if (slice.space == Space::scratch) return {{}, 0, 0, false};
+  return in_buffer(rank, slice.space == Space::input ? Loan::input : Loan::output, slice.begin, slice.count);
+}
+
 std::string Boards::reads(std::uint32_t rank, std::uint32_t step, const Slice& slice) {
-  return touch(slice, {slice.begin, slice.end(), rank, step, false});
+  return touch(rank, step, located(rank, slice), false);
 }
 
 std::string Boards::writes(std::uint32_t rank, std::uint32_t step, const Slice& slice) {
-  if (slice.owner != rank) return "rank " + std::to_string(rank) + " writes what is another's";
-  return touch(slice, {slice.begin, slice.end(), rank, step, true});
+  if (is_shared(slice.space) && slice.owner != rank)
+    return "rank " + std::to_string(rank) + " writes what is another's";
+  return touch(rank, step, located(rank, slice), true);
 }
 
-std::string Boards::touch(const Slice& slice, const Access& access) {
-  const Place place{slice.space, slice.owner, slice.turn % 2 != 0};
-  if (slice.end() > memory_[place].size()) return "a slice leaves its line or stage";
-  const Steps& known = known_to(access.rank, access.step);
-  for (const Access& other : accesses_[place]) {
+std::string Boards::between(std::uint32_t rank, std::uint32_t step) {
+  constexpr std::uint64_t all = 1ULL << 40;
+  std::string problem = touch(rank, step, in_buffer(rank, Loan::input, 0, all), true);
+  return problem.empty() ? touch(rank, step, in_buffer(rank, Loan::output, 0, all), true) : problem;
+}
+
+std::string Boards::touch(std::uint32_t rank, std::uint32_t step, const Located& what, bool writes) {
+  if (!what.is_seen_by_others || what.count == 0) return "";
+  const Access access{what.begin, what.begin + what.count, rank, step, writes};
+  const bool is_board =
+      std::get<Space>(what.place) == Space::line || std::get<Space>(what.place) == Space::stage;
+  if (is_board && access.end > memory_[what.place].size()) return "a slice leaves its line or stage";
+  const Steps& known = known_to(rank, step);
+  for (const Access& other : accesses_[what.place]) {
     const bool overlaps = other.begin < access.end && access.begin < other.end;
     if (!overlaps || (!other.writes && !access.writes)) continue;
     const std::size_t bit = number(other.rank, other.step);
@@ -57,7 +102,7 @@ std::string Boards::touch(const Slice& slice, const Access& access) {
       return "step " + std::to_string(access.step) + " of rank " + std::to_string(access.rank) +
              " races with step " + std::to_string(other.step) + " of rank " + std::to_string(other.rank);
   }
-  accesses_[place].push_back(access);
+  accesses_[what.place].push_back(access);
   return "";
 }
 
@@ -137,7 +182,10 @@ void connect(Schedule& schedule, std::vector<Edge> edges) {
 
 Schedule set_aside(Schedule schedule, std::uint64_t input_count, std::uint64_t output_count) {
   const auto move = [&](Slice& slice) {
-    if (is_shared(slice.space)) return;
+    if (is_shared(slice.space)) {
+      slice = slice.of(Loan::none, 0);
+      return;
+    }
     if (slice.space == Space::output) slice.begin += input_count;
     if (slice.space == Space::scratch) slice.begin += input_count + output_count;
     slice.space = Space::scratch;
@@ -148,6 +196,7 @@ Schedule set_aside(Schedule schedule, std::uint64_t input_count, std::uint64_t o
   }
   for (Slice& operand : schedule.operands) move(operand);
   schedule.scratch_count += input_count + output_count;
+  schedule.may_lend_input = schedule.may_lend_output = false;
   return schedule;
 }
 
@@ -172,6 +221,8 @@ Schedule followed_by(const Schedule& first, const Schedule& second) {
   connect(both, std::move(edges));
   both.scratch_count = first.scratch_count + second.scratch_count;
   both.turns = first.turns + second.turns;
+  both.may_lend_input = first.may_lend_input || second.may_lend_input;
+  both.may_lend_output = first.may_lend_output || second.may_lend_output;
   return both;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/model/schedule/group.h"
@@ -14,15 +15,25 @@ namespace parley::schedule {
 // The lines and stages of all ranks, two of each, and their marks; and of each step, which others have surely
 // been before it, wherever they ran: by the order of the schedules, and by marks that were seen. Two steps
 // that touch the same element, of which one writes it, race if neither is known to the other.
+//
+// Ranks lend what their schedules say may be lent, each or not as `seed` draws; all that is done with a lent
+// buffer is looked at in the same way, and between two collectives its owner writes all of it.
 class Boards {
  public:
-  Boards(const Group& group, const std::vector<Schedule>& schedules);
+  Boards(const Group& group, const std::vector<Schedule>& schedules, std::uint32_t seed);
 
+  // Whether it lies in a caller's buffer.
+  [[nodiscard]] bool is_lent(const Slice& slice) const;
+  [[nodiscard]] bool lends(std::uint32_t rank) const {
+    return lenders_[rank].lends_input || lenders_[rank].lends_output;
+  }
   [[nodiscard]] std::span<Value> at(const Slice& slice);
 
   // What `step` of `rank` does; steps run one after another. Each "", or what is wrong.
   std::string reads(std::uint32_t rank, std::uint32_t step, const Slice& slice);
   std::string writes(std::uint32_t rank, std::uint32_t step, const Slice& slice);
+  // The caller has its buffers.
+  std::string between(std::uint32_t rank, std::uint32_t step);
   std::string publish(std::uint32_t rank, std::uint32_t step, std::int32_t mark);
   // Whether it can end; then it knows what was before the marks.
   bool await(std::uint32_t rank, std::uint32_t step, std::uint32_t peer, std::int32_t mark);
@@ -37,14 +48,29 @@ class Boards {
     bool writes = false;
   };
   using Place = std::tuple<Space, std::uint32_t, bool>;
+  // Where a slice lies, and whether it matters who else touches it.
+  struct Located {
+    Place place;
+    std::uint64_t begin = 0, count = 0;
+    bool is_seen_by_others = true;
+  };
+  [[nodiscard]] Located located(std::uint32_t rank, const Slice& slice) const;
+  [[nodiscard]] Located in_buffer(std::uint32_t rank, Loan buffer, std::uint64_t begin,
+                                  std::uint64_t count) const;
 
   [[nodiscard]] std::size_t number(std::uint32_t rank, std::uint32_t step) const {
     return first_[rank] + step;
   }
   Steps& known_to(std::uint32_t rank, std::uint32_t step);
-  std::string touch(const Slice& slice, const Access& access);
+  std::string touch(std::uint32_t rank, std::uint32_t step, const Located& what, bool writes);
   [[nodiscard]] bool has_come(std::uint32_t peer, std::int32_t mark) const;
 
+  struct Lender {
+    bool lends_input = false, lends_output = false;
+  };
+
+  const Group& group_;
+  std::vector<Lender> lenders_;  // by rank
   std::map<Place, std::vector<Value>> memory_;
   std::map<Place, std::vector<Access>> accesses_;
   std::vector<std::map<std::int32_t, Steps>> published_;  // by rank and mark

@@ -39,7 +39,8 @@ std::string describe(const Case& one) {
   text << name(one.operation) << " by " << name(one.algorithm) << ", " << one.size << " ranks, root "
        << one.root << ", count " << one.count << (one.uneven ? " uneven" : "")
        << (one.in_place == InPlace::nobody ? "" : " in place") << ", segments of " << one.segment_count
-       << ", placing " << static_cast<int>(one.placing) << ", stages of " << one.stage_count;
+       << ", placing " << static_cast<int>(one.placing) << ", stages of " << one.stage_count
+       << (one.has_loans ? ", with loans" : "");
   return text.str();
 }
 
@@ -71,6 +72,7 @@ Group::Group(const Case& one) : case_(one) {
     constexpr std::uint64_t line_count = 2;
     shape.stage_count = one.stage_count;
     shape.line_count = one.stage_count > 0 ? line_count : 0;
+    shape.loan_count = one.has_loans ? 1 : 0;
     shapes_.push_back(shape);
   }
   fold_prefixes();

@@ -25,6 +25,7 @@ struct Case {
   std::uint64_t segment_count = 0;
   Placing placing = Placing::one_host;
   std::uint64_t stage_count = 0;  // elements that each rank can show at once; 0: they share no memory
+  bool has_loans = false;         // callers' buffers may be lent
 };
 std::string describe(const Case& one);
 

@@ -20,6 +20,19 @@ constexpr Case flat{
     Operation::all_reduce, Algorithm::flat, 3, 0, 12, false, InPlace::nobody, 0, Placing::one_host, 3};
 constexpr Case slices{
     Operation::all_reduce, Algorithm::slices, 3, 0, 12, false, InPlace::nobody, 0, Placing::one_host, 4};
+constexpr Case lent{Operation::all_reduce,
+                    Algorithm::slices,
+                    3,
+                    0,
+                    12,
+                    false,
+                    InPlace::odd_ranks,
+                    0,
+                    Placing::one_host,
+                    4,
+                    true};
+constexpr Case lent_flat{
+    Operation::all_to_all, Algorithm::flat, 3, 0, 4, false, InPlace::nobody, 0, Placing::one_host, 3, true};
 constexpr Case barrier{Operation::barrier, Algorithm::dissemination, 8};
 
 // Calls use(step) for each step of a kind, of all ranks.
@@ -74,7 +87,7 @@ bool is_ordered_without(const Schedule& schedule, std::uint32_t earlier, std::ui
 // comes after our own mark, so that few are looked for at a time; nothing else hangs on that.)
 TEST(ScheduleMutation, WhatDoesNotWaitForAMarkOrIsNotWaitedForByOneIsFound) {
   int dropped = 0;
-  for (const Case& one : {flat, slices}) {
+  for (const Case& one : {flat, slices, lent, lent_flat}) {
     const Group group(one);
     const std::vector<Schedule> right = group.schedules();
     ASSERT_EQ(prove(group, right, 1), "") << describe(one);
@@ -89,7 +102,7 @@ TEST(ScheduleMutation, WhatDoesNotWaitForAMarkOrIsNotWaitedForByOneIsFound) {
           std::vector<Schedule> wrong = right;
           wrong[rank] = without_dependency(right[rank], index);
           bool is_found = false;
-          for (std::uint32_t seed = 1; seed <= 20; ++seed)
+          for (std::uint32_t seed = 1; seed <= 200; ++seed)
             is_found = is_found || !prove(group, wrong, seed).empty();
           EXPECT_TRUE(is_found) << describe(one) << ", rank " << rank << ", step " << i << " before "
                                 << later;

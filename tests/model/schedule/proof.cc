@@ -22,7 +22,7 @@ std::string check_traffic(std::uint32_t rank, const Schedule& schedule, const Co
   for (const Step& step : schedule.steps) {
     if (step.kind == StepKind::send) sent += step.from.count;
     if (step.kind == StepKind::reduce) reduced += step.to.count * (step.operand_count - 1);
-    if (step.kind == StepKind::await) ++awaited;
+    if (step.kind == StepKind::await && !step.for_lenders) ++awaited;
     if (step.kind == StepKind::copy && (is_shared(step.from.space) || is_shared(step.to.space)))
       copied += step.to.count;
   }

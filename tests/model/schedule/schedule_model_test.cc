@@ -7,6 +7,7 @@
 #include <ostream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/model/schedule/proof.h"
@@ -81,10 +82,11 @@ bool looks_at_hosts(Algorithm algorithm) {
   return algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
 }
 
-// Of memory that the ranks share: little, so that all goes in turns; or enough for most counts.
-std::vector<std::uint64_t> stages(Algorithm algorithm, std::uint32_t size) {
-  if (!shares_memory(algorithm)) return {0};
-  return {size, size + 5ULL};
+// Of memory that the ranks share: little, so that all goes in turns; or enough for most counts. And whether
+// they lend.
+std::vector<std::pair<std::uint64_t, bool>> stages(Algorithm algorithm, std::uint32_t size) {
+  if (!shares_memory(algorithm)) return {{0, false}};
+  return {{size, false}, {size, true}, {size + 5ULL, true}};
 }
 
 std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t size) {
@@ -98,9 +100,9 @@ std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t 
               if (uneven && !counts_are_of_blocks(operation)) continue;
               if (segment > 0 && !looks_at_segments(algorithm)) continue;
               if (placing != Placing::one_host && !looks_at_hosts(algorithm)) continue;
-              for (const std::uint64_t stage : stages(algorithm, size))
-                all.push_back(
-                    {operation, algorithm, size, root, count, uneven, in_place, segment, placing, stage});
+              for (const auto& [stage, has_loans] : stages(algorithm, size))
+                all.push_back({operation, algorithm, size, root, count, uneven, in_place, segment, placing,
+                               stage, has_loans});
             }
   return all;
 }

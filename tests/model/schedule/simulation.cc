@@ -72,7 +72,7 @@ struct Message {
 class Machine {
  public:
   Machine(const Group& group, const std::vector<Schedule>& schedules, Sends sends, std::uint32_t seed)
-      : group_(group), schedules_(schedules), sends_(sends), random_(seed), boards_(group, schedules) {
+      : group_(group), schedules_(schedules), sends_(sends), random_(seed), boards_(group, schedules, seed) {
     for (std::uint32_t rank = 0; rank < schedules.size(); ++rank) {
       const Schedule& schedule = schedules[rank];
       memories_.emplace_back(group.what(), group.shape(rank), schedule.scratch_count);
@@ -159,7 +159,7 @@ class Machine {
     switch (now.kind) {
       case StepKind::send: return start_send(id, now);
       case StepKind::receive: return start_receive(id, now);
-      case StepKind::copy: write(id, now.to, read(id, now.from)); break;
+      case StepKind::copy: start_copy(id, now); break;
       case StepKind::reduce: {
         const std::vector<Slice>& operands = schedules_[id.rank].operands;
         std::vector<Value> fold = read(id, operands[now.first_operand]);
@@ -176,6 +176,7 @@ class Machine {
         for (const StepId waiting : std::exchange(waiting_, {})) events_.push_back({begin, waiting, 0});
         break;
       case StepKind::await:
+        if (now.for_lenders && !boards_.lends(id.rank)) break;
         if (boards_.await(id.rank, id.step, now.peer, now.mark)) break;
         waiting_.push_back(id);
         return;
@@ -183,20 +184,37 @@ class Machine {
     end(id);
   }
 
+  void start_copy(StepId id, const Step& now) {
+    const bool is_between_two = now.to.count == 0;  // see followed_by()
+    if (is_between_two) return note(boards_.between(id.rank, id.step));
+    // Of what is lent, such a copy has nothing to do.
+    if (boards_.is_lent(now.from) && now.from.owner == id.rank && place_of(now.from) == now.to.space) return;
+    if (boards_.is_lent(now.to) && place_of(now.to) == now.from.space) return;
+    write(id, now.to, read(id, now.from));
+  }
+
+  static Space place_of(const Slice& lent) { return lent.loan == Loan::input ? Space::input : Space::output; }
+
   void note(const std::string& problem) {
     if (problem_.empty()) problem_ = problem;
   }
   std::vector<Value> read(StepId id, const Slice& slice) {
-    if (!is_shared(slice.space) || slice.count == 0) return memories_[id.rank].copy(slice);
+    if (slice.count == 0) return {};
     note(boards_.reads(id.rank, id.step, slice));
     if (!problem_.empty()) return std::vector<Value>(slice.count);
-    const std::span<Value> values = boards_.at(slice);
+    const std::span<Value> values = at(id, slice);
     return {values.begin(), values.end()};
   }
   void write(StepId id, const Slice& slice, std::span<const Value> values) {
-    if (!is_shared(slice.space) || slice.count == 0) return memories_[id.rank].write(slice, values);
+    if (slice.count == 0) return;
     note(boards_.writes(id.rank, id.step, slice));
-    if (problem_.empty()) std::copy(values.begin(), values.end(), boards_.at(slice).begin());
+    if (problem_.empty()) std::copy(values.begin(), values.end(), at(id, slice).begin());
+  }
+  std::span<Value> at(StepId id, const Slice& slice) {
+    if (!is_shared(slice.space)) return memories_[id.rank].at(slice);
+    if (boards_.is_lent(slice))
+      return memories_[slice.owner].at({place_of(slice), slice.lent_begin, slice.count});
+    return boards_.at(slice);
   }
 
   std::size_t message_of(Lane& lane, std::size_t number) {

@@ -22,6 +22,31 @@ T element(Random& seed_of_call, std::size_t rank, std::size_t index) {
   return static_cast<T>((random.next() + rank * 7 + index * 3) % 5);
 }
 
+// A rank's elements: in memory that the others can map, or in its own, as it happens on each rank.
+template <typename T>
+class Data {
+ public:
+  Data(ProcessGroup& group, std::size_t count, Random draw) {
+    for (int i = 0; i <= group.rank(); ++i) draw.next();
+    if (count > 0 && draw.one_in(2)) {
+      shared_ = group.shared_tensor({static_cast<std::int64_t>(count * sizeof(T))}, DType::u8);
+      elements_ = {reinterpret_cast<T*>(shared_.mutable_data()), count};
+    } else {
+      own_.resize(count);
+      elements_ = own_;
+    }
+  }
+  Data(const Data&) = delete;
+  Data& operator=(const Data&) = delete;
+  T& operator[](std::size_t index) { return elements_[index]; }
+  [[nodiscard]] Tensor tensor() const { return Tensor(elements_); }
+
+ private:
+  std::vector<T> own_;
+  Tensor shared_;
+  std::span<T> elements_;
+};
+
 template <typename T>
 T folded(ReduceOp::Kind op, T left, T right) {
   switch (op) {
@@ -39,10 +64,10 @@ void all_reduce(ProcessGroup& group, Random& random) {
   const bool is_async = random.one_in(3);
   const auto determinism = random.one_in(4) ? Determinism::rank_order : Determinism::same_bits;
   Random seed(random.next());
-  std::vector<T> data(count);
+  Data<T> data(group, count, seed);
   const auto self = static_cast<std::size_t>(group.rank());
   for (std::size_t i = 0; i < count; ++i) data[i] = element<T>(seed, self, i);
-  group.all_reduce(data, {.op = op, .async_op = is_async, .determinism = determinism}).wait();
+  group.all_reduce(data.tensor(), {.op = op, .async_op = is_async, .determinism = determinism}).wait();
   for (std::size_t i = 0; i < count; ++i) {
     T expected = element<T>(seed, 0, i);
     for (std::size_t rank = 1; rank < static_cast<std::size_t>(group.size()); ++rank)
@@ -57,10 +82,10 @@ void broadcast(ProcessGroup& group, Random& random) {
   const std::size_t root = random.below(static_cast<std::size_t>(group.size()));
   const bool is_async = random.one_in(3);
   Random seed(random.next());
-  std::vector<T> data(count);
+  Data<T> data(group, count, seed);
   if (static_cast<std::size_t>(group.rank()) == root)
     for (std::size_t i = 0; i < count; ++i) data[i] = element<T>(seed, root, i);
-  group.broadcast(data, static_cast<int>(root), {.async_op = is_async}).wait();
+  group.broadcast(data.tensor(), static_cast<int>(root), {.async_op = is_async}).wait();
   for (std::size_t i = 0; i < count; ++i)
     if (data[i] != element<T>(seed, root, i))
       expect_equal(data[i], element<T>(seed, root, i), "broadcast, element " + std::to_string(i));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <sstream>
@@ -26,11 +27,18 @@ struct View {
   [[nodiscard]] Tensor mine() const { return mine(of.count); }
   [[nodiscard]] Tensor mine(std::size_t count) const { return whole(given(group.rank(), count)); }
   [[nodiscard]] Tensor blank(std::size_t count) const {
-    return Tensor::zeros(static_cast<std::int64_t>(count), of.dtype, of.device);
+    return placed(Tensor::zeros(static_cast<std::int64_t>(count), of.dtype, of.device));
   }
   [[nodiscard]] Tensor whole(const Values& values) const {
     const Tensor tensor = tensor_of(values, of.dtype);
-    return of.device.is_cpu() ? tensor : tensor.to(of.device);
+    return of.device.is_cpu() ? placed(tensor) : tensor.to(of.device);
+  }
+  // A copy, where it is to lie in shared memory.
+  [[nodiscard]] Tensor placed(const Tensor& tensor) const {
+    if (!of.is_shared || tensor.numel() == 0) return tensor;
+    const Tensor copy = group.shared_tensor(tensor.shape(), of.dtype);
+    std::memcpy(copy.mutable_data(), tensor.data(), tensor.bytes());
+    return copy;
   }
   // Zeros but for what this rank gives, which begins at `begin`.
   [[nodiscard]] Tensor around_mine(std::size_t total, std::size_t begin, std::size_t count) const {
@@ -206,7 +214,8 @@ void expect_all_to_all(const View& at, const std::function<std::size_t(std::size
 std::string Case::title(const ProcessGroup& group) const {
   std::ostringstream text;
   text << count << " " << name(dtype) << ", rank " << group.rank() << " of " << group.size() << ", root "
-       << root << ", on " << device << (in_place ? ", in place" : "") << (async_op ? ", async" : "");
+       << root << ", on " << device << (in_place ? ", in place" : "") << (is_shared ? ", shared" : "")
+       << (async_op ? ", async" : "");
   return text.str();
 }
 

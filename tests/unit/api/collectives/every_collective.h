@@ -14,7 +14,8 @@ struct Case {
   int root = 0;
   bool in_place = false;  // otherwise lists are of tensors that lie apart
   bool async_op = false;
-  Device device = {};  // of all tensors
+  Device device = {};      // of all tensors
+  bool is_shared = false;  // this rank's are in memory that other ranks can map
   [[nodiscard]] std::string title(const ProcessGroup& group) const;
 };
 

@@ -1,0 +1,109 @@
+#include "api/collective/loans.h"
+
+namespace parley::collective {
+
+using schedule::Loan;
+using Sight = transport::Neighbour::Sight;
+
+void Loans::begin(Commons& commons, const Team& team, const transport::Messenger& messenger,
+                  const schedule::Schedule& schedule, const Buffers& own) {
+  views_.resize(team.processes.size());
+  commons_ = &commons;
+  team_ = &team;
+  messenger_ = &messenger;
+  own_[0] = own.input;
+  own_[1] = own.output;
+  own_card_ = {};
+  const bool may_lend[] = {schedule.may_lend_input, schedule.may_lend_output};
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!may_lend[i]) continue;
+    const auto key = key_of(own_[i]);
+    if (!key) continue;
+    is_lent_[i] = true;
+    own_card_.buffers[i] = {*key, own_[i].bytes};
+  }
+}
+
+void Loans::end() noexcept {
+  if (commons_ == nullptr) return;
+  commons_ = nullptr;
+  is_lent_[0] = is_lent_[1] = is_told_ = false;
+  liar_.reset();
+  for (View& view : views_) view = View();
+}
+
+transport::Neighbour* Loans::neighbour(std::uint32_t rank) const noexcept {
+  const transport::Endpoint* const endpoint = messenger_->peer(team_->processes[rank]).endpoint;
+  return endpoint == nullptr ? nullptr : endpoint->neighbour;
+}
+
+// Nothing: not all others see it. All are shown it all the same, for the next time.
+std::optional<transport::RemoteKey> Loans::key_of(base::ConstMemoryRef memory) const noexcept {
+  if (memory.data == nullptr || memory.bytes == 0) return std::nullopt;
+  std::optional<transport::RemoteKey> key;
+  bool is_seen = true;
+  for (std::uint32_t rank = 0; rank < team_->processes.size(); ++rank) {
+    if (rank == team_->rank) continue;
+    transport::Neighbour* const other = neighbour(rank);
+    if (other == nullptr) return std::nullopt;
+    if (!key) key = other->key_of(memory);
+    if (!key) return std::nullopt;  // it is none that can be shown
+    is_seen = other->show(memory) == Sight::sees && is_seen;
+  }
+  return is_seen ? key : std::nullopt;
+}
+
+void Loans::tell() noexcept {
+  if (commons_ == nullptr || is_told_) return;
+  is_told_ = true;
+  own_card_.lent = (is_lent_[0] ? LoanCard::input_bit : 0U) | (is_lent_[1] ? LoanCard::output_bit : 0U);
+  commons_->write_card(card_, own_card_);
+}
+
+std::byte* Loans::find(std::uint32_t owner, Loan buffer, std::uint64_t begin, std::uint64_t bytes) noexcept {
+  if (commons_ == nullptr) return nullptr;
+  const std::size_t index = index_of(buffer);
+  if (owner == team_->rank) {
+    if (!is_lent_[index]) return nullptr;
+    return const_cast<std::byte*>(static_cast<const std::byte*>(own_[index].data)) + begin;  // the caller's
+  }
+  View& view = views_[owner];
+  if (!view.is_known) look_at(owner);
+  const View::Buffer& lent = view.buffers[index];
+  if (lent.memory == nullptr) return nullptr;
+  if (begin > lent.bytes || bytes > lent.bytes - begin) {
+    liar_ = owner;
+    return nullptr;
+  }
+  return const_cast<std::byte*>(lent.memory.get()) + begin;  // read only
+}
+
+void Loans::look_at(std::uint32_t owner) noexcept {
+  View& view = views_[owner];
+  view.is_known = true;
+  const LoanCard card = commons_->card(owner, card_);
+  const std::uint32_t bits[] = {LoanCard::input_bit, LoanCard::output_bit};
+  for (std::size_t i = 0; i < 2; ++i) {
+    if ((card.lent & bits[i]) == 0) continue;
+    transport::Neighbour* const other = neighbour(owner);
+    if (other != nullptr) view.buffers[i].memory = other->look(card.buffers[i].key, card.buffers[i].bytes);
+    view.buffers[i].bytes = card.buffers[i].bytes;
+    if (view.buffers[i].memory == nullptr) liar_ = owner;
+  }
+}
+
+void Loans::withdraw() noexcept {
+  if (commons_ != nullptr && is_told_ && lends()) commons_->withdraw_card(card_);
+}
+
+bool Loans::is_any_withdrawn() const noexcept {
+  if (commons_ == nullptr) return false;
+  for (std::uint32_t rank = 0; rank < views_.size(); ++rank) {
+    const bool has_read =
+        views_[rank].buffers[0].memory != nullptr || views_[rank].buffers[1].memory != nullptr;
+    if (has_read && commons_->is_card_withdrawn(rank, card_)) return true;
+  }
+  return false;
+}
+
+}  // namespace parley::collective

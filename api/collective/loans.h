@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/collective/commons.h"
+#include "api/collective/plan.h"
+#include "transport/base/memory_ref.h"
+#include "transport/interface/neighbour.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::collective {
+
+// The callers' buffers that the ranks of a host lend each other in one run: each is read where it lies,
+// instead of a copy in its rank's stage. A rank lends what all others have mapped already; what they have not
+// is shown to them, and lent in a later call.
+//
+// A lender that fails gives its memory back to its caller while others may be reading it: it takes its word
+// back first (withdraw()), and who has read looks for that last of all.
+// Thread-safety: none; the engine's lock.
+class Loans {
+ public:
+  // The caller's two, of this rank; null: it has none that may be lent.
+  struct Buffers {
+    base::ConstMemoryRef input, output;
+  };
+
+  // Decides what this rank lends. Throws std::bad_alloc. REQUIRES: ended.
+  void begin(Commons& commons, const Team& team, const transport::Messenger& messenger,
+             const schedule::Schedule& schedule, const Buffers& own);
+  // Which card of each rank tells of it.
+  void use_card(std::uint32_t card) noexcept { card_ = card; }
+  void end() noexcept;
+
+  [[nodiscard]] bool lends() const noexcept { return is_lent_[0] || is_lent_[1]; }
+  // Tells the others, unless it was told already. REQUIRES: there is room for what this rank shows; no mark
+  // of that was published yet.
+  void tell() noexcept;
+  // Where a piece that this rank or another one may lend lies, of so many bytes from byte `begin` on; null:
+  // in its stage. Another one's: only after a mark that tells of it.
+  [[nodiscard]] std::byte* find(std::uint32_t owner, schedule::Loan buffer, std::uint64_t begin,
+                                std::uint64_t bytes) noexcept;
+  // A rank that has lent what cannot be found.
+  [[nodiscard]] std::optional<std::uint32_t> liar() const noexcept { return liar_; }
+
+  // What we have lent may be written from now on.
+  void withdraw() noexcept;
+  // Whether somebody has done that of what we have read.
+  [[nodiscard]] bool is_any_withdrawn() const noexcept;
+
+ private:
+  // What is known of another rank.
+  struct View {
+    bool is_known = false;
+    struct Buffer {
+      std::shared_ptr<const std::byte> memory;
+      std::uint64_t bytes = 0;
+    } buffers[2];
+  };
+  static std::size_t index_of(schedule::Loan buffer) noexcept {
+    return buffer == schedule::Loan::input ? 0 : 1;
+  }
+  [[nodiscard]] std::optional<transport::RemoteKey> key_of(base::ConstMemoryRef memory) const noexcept;
+  [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept;
+  void look_at(std::uint32_t owner) noexcept;
+
+  Commons* commons_ = nullptr;  // null: ended
+  std::uint32_t card_ = 0;
+  const Team* team_ = nullptr;
+  const transport::Messenger* messenger_ = nullptr;
+  base::ConstMemoryRef own_[2];
+  bool is_lent_[2] = {};
+  bool is_told_ = false;
+  std::optional<std::uint32_t> liar_;
+  LoanCard own_card_;
+  std::vector<View> views_;  // by rank
+};
+
+}  // namespace parley::collective

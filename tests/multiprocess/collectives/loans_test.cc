@@ -1,0 +1,131 @@
+// Buffers in shared memory, which ranks lend each other instead of copying: right results whoever lends what;
+// a lender returns when all have read, and learns of it if that does not come.
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "tests/multiprocess/support/ranks.h"
+#include "tests/unit/api/collectives/every_collective.h"
+
+namespace parley::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
+constexpr std::int64_t lent_count = 5'000;  // so few are shown at once where they are not lent
+
+void expect_no_failure() {
+  expect(!::testing::Test::HasFailure(), "every result is right");
+}
+
+// The ranks have met, and all have mapped what rank 0 lends.
+Tensor lent_by_all(ProcessGroup& world) {
+  const Tensor data = world.shared_tensor({lent_count}, DType::i32);
+  std::memset(data.mutable_data(), world.rank(), data.bytes());
+  for (int i = 0; i < 20; ++i) world.broadcast(data, 0);
+  return data;
+}
+
+class Loans : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(OfSoManyRanks, Loans, ::testing::Values(2, 3, 4, 7));
+
+TEST_P(Loans, GiveTheRightElementsWhoeverLends) {
+  const auto run = [](int rank, int ranks) {
+    ProcessGroup world = init();
+    for (int i = 0; i < 6; ++i) world.barrier();
+    for (const std::size_t count : {5'000, 70'001})
+      for (const int divisor : {1, 2, ranks})  // of ranks that lend
+        for (const bool in_place : {false, true})
+          for (const int root : {0, ranks - 1})
+            expect_every_collective(world, {.count = count,
+                                            .root = root,
+                                            .in_place = in_place,
+                                            .async_op = root != 0,
+                                            .is_shared = rank % divisor == 0});
+    expect_no_failure();
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+}
+
+TEST(Loans, AreReadWhereTheyLieSoThatALenderWaitsForItsReaders) {
+  const auto run = [](int rank, int) {
+    ProcessGroup world = init();
+    const Tensor data = lent_by_all(world);
+    if (rank == 0) {
+      Work work = world.broadcast(data, 0, {.async_op = true});
+      for (int i = 0; i < 1'000; ++i) expect(!work.test(), "not before it was read");
+      for (int reader = 1; reader < world.size(); ++reader) world.send(0, reader);
+      work.wait();
+    } else {
+      (void)world.recv<int>(0);
+      world.broadcast(data, 0);
+    }
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(3, run, over_shm), 0);
+}
+
+// Who has no memory to lend does not wait.
+TEST(Loans, AreNotTakenFromOrdinaryMemory) {
+  const auto run = [](int rank, int) {
+    ProcessGroup world = init();
+    (void)lent_by_all(world);
+    const Tensor data = Tensor::zeros(lent_count, DType::i32);
+    if (rank != 0) (void)world.recv<int>(0);
+    world.broadcast(data, 0);
+    if (rank == 0)
+      for (int reader = 1; reader < world.size(); ++reader) world.send(0, reader);
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(3, run, over_shm), 0);
+}
+
+TEST(Loans, OfWhichAReaderDiesTellWho) {
+  const auto run = [](int rank, int) {
+    std::signal(SIGTERM, SIG_IGN);
+    ProcessGroup world = init();
+    const Tensor data = lent_by_all(world);
+    barrier_before_death(world, 2);
+    if (rank == 2) std::raise(SIGKILL);
+    const auto died = expect_throws<PeerDiedError>([&] {
+      for (;;) world.broadcast(data, 0);
+    });
+    expect_equal(died.details().culprit, 2, "culprit");
+  };
+  EXPECT_EQ(run_ranks(3, run, over_shm), 128 + SIGKILL);
+}
+
+// The lender has written over what it has lent: who comes later may not take that for the result.
+TEST(Loans, OfALenderThatHasGivenUpAreNotRead) {
+  const auto run = [](int rank, int) {
+    ProcessGroup world = init();
+    const Tensor data = lent_by_all(world);
+    if (rank == 0) {
+      const auto error = expect_throws<TimeoutError>([&] { world.broadcast(data, 0, {.timeout = 200ms}); });
+      expect_contains(error.what(), "it waited for rank 1");
+      std::memset(data.mutable_data(), 99, data.bytes());
+      world.send(0, 1);
+      (void)world.recv<int>(1);
+    } else {
+      std::this_thread::sleep_for(400ms);
+      const auto error = expect_throws<Error>([&] { world.broadcast(data, 0); });
+      expect_contains(error.what(), "rank 0");
+      (void)world.recv<int>(0);
+      world.send(0, 0);
+    }
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+}
+
+}  // namespace
+}  // namespace parley::testing
