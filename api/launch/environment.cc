@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "api/launch/spawn_order.h"
+
 namespace parley::launch {
 
 Environment rank_environment(int rank, int ranks, const Rendezvous& rendezvous, const Environment& extra) {
@@ -19,7 +21,7 @@ Environment rank_environment(int rank, int ranks, const Rendezvous& rendezvous, 
 std::optional<std::string> complaint_about(const std::string& name) {
   if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos)
     return "'" + name + "' cannot be the name of a variable";
-  if (rank_environment(0, 1, {}, {}).contains(name))
+  if (rank_environment(0, 1, {}, {}).contains(name) || name == spawn_order_variable)
     return "the launcher itself sets " + name + " for every rank";
   for (const char* own : {"PARLEY_TLS", "PARLEY_AUTH", "PARLEY_SECRET_FILE"})
     if (name == own) return name + " counts for the launcher's store, too: set it for parley-run itself";

@@ -21,7 +21,7 @@ struct Rendezvous {
 // init() reads, which win. All ranks run on this host, so local and global numbers agree.
 Environment rank_environment(int rank, int ranks, const Rendezvous& rendezvous, const Environment& extra);
 
-// What is wrong with a further variable of this name, if anything: one that rank_environment() sets would be
+// What is wrong with a further variable of this name, if anything: one that the launcher sets would be
 // overruled in silence, and one that says how connections are proved and encrypted must count for the store
 // as well, which the launcher serves.
 std::optional<std::string> complaint_about(const std::string& name);

@@ -24,9 +24,15 @@ bool ExitStatus::is_crash() const noexcept {
   }
 }
 
+int ExitStatus::shell_code() const noexcept {
+  if (signal_number != 0) return 128 + signal_number;
+  return code == 0 && never_came ? 1 : code;
+}
+
 std::string ExitStatus::describe() const {
-  if (signal_number == 0) return "exited with code " + std::to_string(code);
-  return "died of signal " + std::to_string(signal_number) + " (" + signal_name(signal_number) + ")";
+  const std::string place = never_came ? " before it came to its parley::spawn" : "";
+  if (signal_number == 0) return "exited with code " + std::to_string(code) + place;
+  return "died of signal " + std::to_string(signal_number) + " (" + signal_name(signal_number) + ")" + place;
 }
 
 std::string signal_name(int signal_number) {

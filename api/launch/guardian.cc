@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "api/launch/pipe.h"
+#include "api/launch/signal_mask.h"
 
 namespace parley::launch {
 namespace {
@@ -19,10 +20,8 @@ void close_all_but(int fd) noexcept {
   close_range(static_cast<unsigned>(fd) + 1, UINT_MAX, 0);
 }
 
+// With all signals blocked.
 [[noreturn]] void guard(int lifeline) noexcept {
-  sigset_t everything;
-  sigfillset(&everything);
-  sigprocmask(SIG_BLOCK, &everything, nullptr);
   setpgid(0, 0);
   prctl(PR_SET_NAME, "parley-guardian");
   close_all_but(lifeline);
@@ -36,6 +35,7 @@ void close_all_but(int fd) noexcept {
 
 Guardian::Guardian() {
   Pipe pipe = make_pipe();
+  const BlockedSignals blocked;
   const pid_t pid = fork();
   if (pid < 0) throw_system_error("cannot start the guardian process");
   if (pid == 0) {

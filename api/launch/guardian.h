@@ -15,7 +15,7 @@ namespace parley::launch {
 // Out of its reach: processes that leave the group (setsid, setpgid). Thread-safety: none.
 class Guardian {
  public:
-  // Forks it. REQUIRES: one thread. Throws SystemError.
+  // Forks it; what the child does is async-signal-safe, so this process may have threads. Throws SystemError.
   Guardian();
   // Kills the group.
   ~Guardian();

@@ -26,4 +26,10 @@ int JobEnd::exit_code() const {
   return 1;
 }
 
+std::optional<int> JobEnd::crashed_among(const std::vector<int>& failed) const {
+  for (const int rank : failed)
+    if (ranks[static_cast<std::size_t>(rank)].status.is_crash()) return rank;
+  return std::nullopt;
+}
+
 }  // namespace parley::launch

@@ -50,6 +50,9 @@ struct JobEnd {
   // interrupted, the first bad code of a rank that still chose its own, else 128 + the signal if it ended a
   // rank.
   [[nodiscard]] int exit_code() const;
+
+  // The first of these ranks that a crash has ended, if any.
+  [[nodiscard]] std::optional<int> crashed_among(const std::vector<int>& failed) const;
 };
 
 inline constexpr int exit_timed_out = 124;

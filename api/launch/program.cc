@@ -1,11 +1,14 @@
 #include "api/launch/program.h"
 
+#include <parley/error.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -26,7 +29,33 @@ ProgramSearch found_or_not(const std::string& path, int reason) {
   return {{}, missing ? exit_not_found : exit_not_executable, std::system_category().message(reason)};
 }
 
+constexpr const char* own_image = "/proc/self/exe";
+
+bool is_same_file(const char* a, const char* b) noexcept {
+  struct stat of_a {};
+  struct stat of_b {};
+  return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+// Its name rather than /proc/self/exe, where that means the same: the kernel calls a process after it.
+std::string own_path() {
+  std::error_code error;
+  const std::string path = std::filesystem::read_symlink(own_image, error).string();
+  return !error && is_same_file(path.c_str(), own_image) ? path : own_image;
+}
+
 }  // namespace
+
+Program own_program() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  Program program{own_path(), {}};
+  for (std::string argument; std::getline(file, argument, '\0');) program.arguments.push_back(argument);
+  // A failed read of a file that is open ends the loop as its end does; a command line is never empty.
+  if (program.arguments.empty())
+    throw SystemError("/proc/self/cmdline, which tells how this program was started, cannot be read");
+  return program;
+}
 
 ProgramSearch find_program(const std::string& name) {
   if (name.empty()) return found_or_not(name, ENOENT);

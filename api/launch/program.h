@@ -10,6 +10,17 @@ namespace parley::launch {
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
 
+// A program and what it is started with.
+struct Program {
+  std::string path;
+  std::vector<std::string> arguments;  // the first is its own name
+};
+
+// The program that this process runs and the arguments it was started with, as the kernel has them now. Where
+// its file was replaced or deleted since, the path is that by which the kernel still knows it. Throws
+// SystemError when /proc cannot be read.
+Program own_program();
+
 // Where a program lies, or why it cannot be started.
 struct ProgramSearch {
   std::string path;    // empty when there is none

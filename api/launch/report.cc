@@ -28,8 +28,10 @@ std::string name_ranks(const std::vector<int>& ranks) {
 }
 
 std::string describe_end(const RankEnd& end, const std::string& launcher) {
-  std::string text = end.status.describe();
-  if (end.launcher_signal == 0) return text;
+  if (end.launcher_signal == 0) return end.status.describe();
+  ExitStatus status = end.status;
+  status.never_came = false;  // for it was ended
+  const std::string text = status.describe();
   if (end.launcher_signal == end.status.signal_number) return text + ", sent by " + launcher;
   // For example a rank that caught SIGTERM and left with a code of its own.
   return text + " after " + launcher + " had sent " + signal_name(end.launcher_signal);

@@ -40,8 +40,7 @@ constexpr std::chrono::seconds farewell{5};
 
 class Supervisor {
  public:
-  Supervisor(const Job& job, const std::function<int(int)>& body)
-      : job_(job), body_(body), output_(job.output) {}
+  Supervisor(const Job& job, const RankBody& body) : job_(job), body_(body), output_(job.output) {}
   ~Supervisor() { end_everything(); }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -56,15 +55,17 @@ class Supervisor {
     killing,    // every rank was killed; the kernel needs a moment
   };
 
-  void start_ranks();
+  void fork_ranks(const std::function<int(int)>& body);
   void serve_store();
   void gather_nodes();
   void begin_ranks();
+  void execute_rank(const Reexecution& what, int rank, const Environment& environment);
+  [[nodiscard]] ChildPlace place_of(int rank) const;
+  void add_child(ChildProcess child);
   void step();
   void await_other_nodes();
   void handle_signals();
   std::vector<int> reap_ranks();
-  [[nodiscard]] std::optional<int> crashed_among(const std::vector<int>& failed) const;
   void note_failures(std::vector<int> failed);
   void check_deadlines();
   [[nodiscard]] Deadline next_deadline() const;
@@ -77,7 +78,7 @@ class Supervisor {
   void end_everything() noexcept;
 
   const Job& job_;
-  const std::function<int(int)>& body_;
+  const RankBody& body_;
   JobOutput output_;
   std::optional<Guardian> guardian_;
   std::vector<ChildProcess> children_;
@@ -102,7 +103,8 @@ class Supervisor {
 };
 
 int Supervisor::run() {
-  start_ranks();
+  guardian_.emplace();
+  if (const auto* body = std::get_if<std::function<int(int)>>(&body_)) fork_ranks(*body);
   serve_store();
   gather_nodes();
   begin_ranks();
@@ -112,30 +114,37 @@ int Supervisor::run() {
   return end_.exit_code();
 }
 
-void Supervisor::start_ranks() {
+void Supervisor::fork_ranks(const std::function<int(int)>& body) {
   // What stdio holds must not leave twice.
   std::cout.flush();
   std::fflush(nullptr);
-  guardian_.emplace();
-  end_.ranks.resize(static_cast<std::size_t>(job_.ranks));
   for (int rank = 0; rank < job_.ranks; ++rank) {
-    const bool in_foreground = rank == 0 && rank0_in_foreground_;
     ChildPlan plan;
-    plan.group = in_foreground ? 0 : guardian_->group();
-    plan.inherits_input = rank == 0 && has_rank0_;
-    plan.body = [this, rank] { return body_(rank); };
+    plan.place = place_of(rank);
+    plan.body = [&body, rank] { return body(rank); };
     plan.forget_launcher = [this] {
       if (job_.signals != nullptr) job_.signals->restore_in_child();
       guardian_->forget_in_child();
       children_.clear();
     };
-    children_.push_back(ChildProcess::start(plan));
-    ++alive_;
-    end_.ranks[static_cast<std::size_t>(rank)].pid = children_.back().pid();
+    add_child(ChildProcess::start(plan));
   }
 }
 
-// Only now may this process have a second thread: the store's.
+ChildPlace Supervisor::place_of(int rank) const {
+  const bool in_foreground = rank == 0 && rank0_in_foreground_;
+  return {in_foreground ? 0 : guardian_->group(), rank == 0 && has_rank0_};
+}
+
+void Supervisor::add_child(ChildProcess child) {
+  RankEnd end;
+  end.pid = child.pid();
+  end_.ranks.push_back(end);
+  children_.push_back(std::move(child));
+  ++alive_;
+}
+
+// Only now may a process that has forked its ranks have a second thread: the store's.
 void Supervisor::serve_store() {
   started_ = base::Clock::now();
   layout_ = {0, job_.ranks};
@@ -186,10 +195,20 @@ void Supervisor::begin_ranks() {
     Environment environment = rank_environment(rank, job_.ranks, rendezvous, job_.environment);
     environment["RANK"] = std::to_string(layout_.first_rank + rank);
     environment["WORLD_SIZE"] = std::to_string(layout_.world_size);
-    children_[static_cast<std::size_t>(rank)].begin(environment);
+    if (const auto* program = std::get_if<Reexecution>(&body_))
+      execute_rank(*program, rank, environment);
+    else
+      children_[static_cast<std::size_t>(rank)].begin(environment);
   }
   // A rank elsewhere may have failed already: the news of it was taken together with that of the layout.
   if (link_ && link_->outcome()) end_with_others();
+}
+
+void Supervisor::execute_rank(const Reexecution& what, int rank, const Environment& environment) {
+  ExecutionPlan plan{place_of(rank), what.program, environment, what.order};
+  plan.order.rank = rank;
+  add_child(ChildProcess::execute(std::move(plan)));
+  output_.add_rank(children_.back().take_output(), children_.back().take_errors());
 }
 
 void Supervisor::step() {
@@ -251,19 +270,12 @@ std::vector<int> Supervisor::reap_ranks() {
   return failed;
 }
 
-// Whether one of these ranks ended by a signal, and which.
-std::optional<int> Supervisor::crashed_among(const std::vector<int>& failed) const {
-  for (const int rank : failed)
-    if (end_.ranks[static_cast<std::size_t>(rank)].status.is_crash()) return rank;
-  return std::nullopt;
-}
-
 // Names the culprit: a crash comes before the errors that it causes, then the lower rank. A process that
 // crashes closes its connections before it can be seen to have ended, so those who fail because of it may be
 // seen first: a failure without a crash waits a moment for one.
 void Supervisor::note_failures(std::vector<int> failed) {
   const Deadline moment = Deadline::after(crash_delay);
-  while (!crashed_among(failed) && alive_ > 0 && !moment.expired() && !(link_ && link_->outcome())) {
+  while (!end_.crashed_among(failed) && alive_ > 0 && !moment.expired() && !(link_ && link_->outcome())) {
     poll_.clear();
     if (link_) poll_.add(link_->fd(), POLLIN);
     for (const ChildProcess& child : children_) {
@@ -273,7 +285,7 @@ void Supervisor::note_failures(std::vector<int> failed) {
     const std::vector<int> more = reap_ranks();
     failed.insert(failed.end(), more.begin(), more.end());
   }
-  end_.culprit = crashed_among(failed).value_or(failed.front());
+  end_.culprit = end_.crashed_among(failed).value_or(failed.front());
   end_job(Cause::rank_failed, SIGTERM);
 }
 
@@ -376,16 +388,9 @@ void Supervisor::end_everything() noexcept {
   }
 }
 
-void require_exit_statuses() {
-  struct sigaction action {};
-  sigaction(SIGCHLD, nullptr, &action);
-  if (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0)
-    throw UsageError("this process ignores SIGCHLD, so no exit status of its children can be had");
-}
-
 }  // namespace
 
-int run_job(const Job& job, const std::function<int(int rank)>& body) {
+int run_job(const Job& job, const RankBody& body) {
   if (job.ranks < 1) throw UsageError("a job needs at least 1 rank, not " + std::to_string(job.ranks));
   require_exit_statuses();
   return Supervisor(job, body).run();

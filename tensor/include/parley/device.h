@@ -24,7 +24,7 @@ struct Device {
 PARLEY_API std::ostream& operator<<(std::ostream& out, Device device);
 
 // How many CUDA devices this process may use; 0 where there is no CUDA. Opens the driver, so that spawn()
-// forks no ranks off this process afterwards.
+// forks no ranks off this process afterwards (but starts them with {.exec = true}).
 [[nodiscard]] PARLEY_API int device_count();
 
 // Where the memory at an address lies, as CUDA says; the CPU where there is no CUDA. Pinned memory is the

@@ -12,17 +12,28 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<std::string> probe(const std::string& action) {
-  return {PARLEY_SPAWN_PROBE_PROGRAM, action};
+std::vector<std::string> probe(const std::string& action, const std::string& way = "fork") {
+  return {PARLEY_SPAWN_PROBE_PROGRAM, action, way};
 }
 
-TEST(Spawn, CallsTheFunctionOncePerRankWithItsEnvironment) {
+// What holds whether the ranks are forks or programs that are executed again.
+class Spawn : public ::testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] static std::vector<std::string> probe(const std::string& action) {
+    return testing::probe(action, GetParam());
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, Spawn, ::testing::Values("fork", "exec"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+TEST_P(Spawn, CallsTheFunctionOncePerRankWithItsEnvironment) {
   Command command(probe("environment"));
   EXPECT_EQ(command.finish(), 0) << command.errors();
   EXPECT_EQ(sorted_lines(command.output()), "[0] rank 0 of 3\n[1] rank 1 of 3\n[2] rank 2 of 3\n");
 }
 
-TEST(Spawn, AnExceptionIsPrintedAndEndsTheJobWith1) {
+TEST_P(Spawn, AnExceptionIsPrintedAndEndsTheJobWith1) {
   Command command(probe("failure"));
   EXPECT_EQ(command.finish(), 1);
   EXPECT_THAT(command.errors(), HasSubstr("[2] rank 2: no luck\n"));
@@ -31,24 +42,24 @@ TEST(Spawn, AnExceptionIsPrintedAndEndsTheJobWith1) {
               HasSubstr("ranks 0 and 1 died of signal 15 (SIGTERM), sent by parley::spawn"));
 }
 
-TEST(Spawn, AnythingCanBeThrown) {
+TEST_P(Spawn, AnythingCanBeThrown) {
   Command command(probe("strange_failure"));
   EXPECT_EQ(command.finish(), 1);
   EXPECT_THAT(command.errors(), HasSubstr("[0] rank 0: an exception that is no std::exception\n"));
 }
 
-TEST(Spawn, ASignalIs128PlusItsNumber) {
+TEST_P(Spawn, ASignalIs128PlusItsNumber) {
   Command command(probe("killed"));
   EXPECT_EQ(command.finish(), 137);
   EXPECT_THAT(command.errors(), HasSubstr("rank 1 failed first"));
 }
 
-TEST(Spawn, TheTimeoutIs124) {
+TEST_P(Spawn, TheTimeoutIs124) {
   Command command(probe("late"));
   EXPECT_EQ(command.finish(), 124);
 }
 
-TEST(Spawn, NeitherLosesNorRepeatsBufferedOutput) {
+TEST(SpawnByFork, NeitherLosesNorRepeatsBufferedOutput) {
   Command command(probe("buffered"));
   EXPECT_EQ(command.finish(), 0);
   EXPECT_EQ(count_of(command.output(), "before "), 1U) << command.output();
@@ -57,7 +68,7 @@ TEST(Spawn, NeitherLosesNorRepeatsBufferedOutput) {
   EXPECT_EQ(count_of(command.output(), "y"), 2U);
 }
 
-TEST(Spawn, TheRanksDieWithTheirParent) {
+TEST_P(Spawn, TheRanksDieWithTheirParent) {
   for (int round = 0; round < 10; ++round) {
     Command command(probe("family"));
     ASSERT_TRUE(command.await_output("pid=", 3));
@@ -69,13 +80,13 @@ TEST(Spawn, TheRanksDieWithTheirParent) {
   }
 }
 
-TEST(Spawn, TheRanksFormAWorld) {
+TEST_P(Spawn, TheRanksFormAWorld) {
   Command command(probe("world"));
   EXPECT_EQ(command.finish(), 0) << command.errors();
   EXPECT_EQ(command.output(), "[3] sum 6\n");
 }
 
-TEST(Spawn, CanBeCalledAgain) {
+TEST_P(Spawn, CanBeCalledAgain) {
   Command command(probe("twice"));
   EXPECT_EQ(command.finish(), 0) << command.errors();
   EXPECT_EQ(sorted_lines(command.output()), "[0] rank 0\n[0] rank 0\n[1] rank 1\n[1] rank 1\n");
@@ -90,6 +101,22 @@ TEST(SpawnUsage, MistakesAreUsageErrors) {
     Command command(probe(action));
     EXPECT_EQ(command.finish(), 0) << action << ": " << command.errors();
     EXPECT_THAT(command.output(), HasSubstr(text));
+  }
+}
+
+TEST(SpawnUsage, WhatAForkCannotDoExecCan) {
+  for (const char* const action : {"threads", "initialised"}) {
+    Command command(probe(action));
+    EXPECT_EQ(command.finish(), 0) << command.errors();
+    EXPECT_THAT(command.output(), HasSubstr("{.exec = true}"));
+  }
+}
+
+TEST(SpawnUsage, MistakesAreMistakesWithExecToo) {
+  for (const char* const action : {"no_ranks", "no_function", "own_variable", "ignored_children"}) {
+    Command command(probe(action, "exec"));
+    EXPECT_EQ(command.finish(), 0) << action << ": " << command.errors();
+    EXPECT_EQ(count_of(command.output(), "UsageError: "), 1U) << command.output();
   }
 }
 

@@ -28,7 +28,7 @@ TEST(RankEnvironment, TheLauncherWinsOverExtraVariables) {
 
 TEST(RankEnvironment, WhatTheLauncherSetsIsNobodyElsesToSet) {
   for (const std::string name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
-                                 "MASTER_PORT", "PARLEY_SECRET", "PARLEY_STORE"})
+                                 "MASTER_PORT", "PARLEY_SECRET", "PARLEY_STORE", "PARLEY_SPAWN"})
     EXPECT_EQ(complaint_about(name), "the launcher itself sets " + name + " for every rank");
   for (const std::string name : {"PARLEY_TLS", "PARLEY_AUTH", "PARLEY_SECRET_FILE"})
     EXPECT_EQ(complaint_about(name),

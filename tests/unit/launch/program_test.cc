@@ -58,5 +58,13 @@ TEST_F(FindProgram, SaysNotExecutable) {
   EXPECT_EQ(find_program(folder_).exit_code, 126);
 }
 
+TEST(OwnProgram, IsWhatTheKernelSays) {
+  const Program program = own_program();
+  EXPECT_TRUE(std::filesystem::equivalent(program.path, "/proc/self/exe"));
+  EXPECT_NE(program.path, "/proc/self/exe");
+  ASSERT_FALSE(program.arguments.empty());
+  EXPECT_TRUE(program.arguments[0].ends_with("unit_launch")) << program.arguments[0];
+}
+
 }  // namespace
 }  // namespace parley::launch

@@ -48,6 +48,19 @@ TEST(Report, LeavesOutWhatIsNotThere) {
             "parley-run: rank 0 failed first: prog (pid 7) died of signal 11 (SIGSEGV) after 0.00 s\n");
 }
 
+TEST(Report, TellsOfARankThatNeverCameUnlessItWasEnded) {
+  JobEnd end;
+  end.cause = Cause::rank_failed;
+  end.culprit = 0;
+  end.ranks = {{7, {0, 0, true}, 0}, {8, {0, SIGTERM, true}, SIGTERM}};
+  EXPECT_EQ(report(end, {"parley::spawn", "prog", ""}),
+            "parley::spawn: rank 0 failed first: prog (pid 7) exited with code 0 before it came to its "
+            "parley::spawn after 0.00 s\n"
+            "parley::spawn: the others: rank 1 died of signal 15 (SIGTERM), sent by parley::spawn\n");
+  EXPECT_EQ(end.exit_code(), 1);
+  EXPECT_FALSE(end.ranks[0].status.ok());
+}
+
 TEST(Report, NamesTheLateRanksOfATimeout) {
   JobEnd end;
   end.cause = Cause::timed_out;
