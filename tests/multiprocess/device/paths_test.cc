@@ -240,6 +240,7 @@ TEST(DeviceProcesses, AProcessThatHasUsedCudaDoesNotFork) {
     const DeviceRank device;
     const auto error = expect_throws<UsageError>([] { (void)spawn(2, [](int, int) {}); });
     expect_contains(error.what(), "spawn: this process has used CUDA");
+    expect_contains(error.what(), "{.exec = true}");
   });
   EXPECT_EQ(code, 0);
 }
