@@ -77,8 +77,8 @@ int returns_too_early() {
   return spawn(2, nothing);
 }
 
-int crashes_too_early() {
-  if (parley::is_spawned()) raise(SIGSEGV);
+int dies_too_early() {
+  if (parley::is_spawned()) raise(SIGKILL);
   return spawn(1, nothing);
 }
 
@@ -239,7 +239,7 @@ int main(int argc, char** argv) {
                                                             {"with_world", with_world},
                                                             {"show_start", show_start},
                                                             {"returns_too_early", returns_too_early},
-                                                            {"crashes_too_early", crashes_too_early},
+                                                            {"dies_too_early", dies_too_early},
                                                             {"several_calls", several_calls},
                                                             {"takes_another_way", takes_another_way},
                                                             {"closes_everything", closes_everything},

@@ -48,9 +48,9 @@ TEST(SpawnByExec, AProgramThatDoesNotComeToTheCallHasFailed) {
     EXPECT_THAT(command.errors(), HasSubstr(std::string("exited with code ") + returned +
                                             " before it came to its parley::spawn after 0."));
   }
-  Command command(probe("crashes_too_early"));
-  EXPECT_EQ(command.finish(), 139);
-  EXPECT_THAT(command.errors(), HasSubstr("(SIGSEGV) before it came to its parley::spawn after 0."));
+  Command command(probe("dies_too_early"));
+  EXPECT_EQ(command.finish(), 137);
+  EXPECT_THAT(command.errors(), HasSubstr("(SIGKILL) before it came to its parley::spawn after 0."));
 }
 
 TEST(SpawnByExec, EarlierCallsEndAsTheyDidInTheCaller) {
