@@ -15,7 +15,7 @@ std::vector<std::string> variables_with(const Environment& environment) {
     const std::string_view text(*entry);
     if (!environment.contains(std::string(text.substr(0, text.find('='))))) variables.emplace_back(text);
   }
-  for (const auto& [name, value] : environment) variables.push_back(name + '=' + value);
+  for (const auto& [name, value] : environment) variables.emplace_back(name).append("=").append(value);
   return variables;
 }
 
