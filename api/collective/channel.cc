@@ -74,6 +74,8 @@ transport::Posted Channel::begin_by(const Start& start, transport::Messenger& me
 
 // The first one, which is the one used last: it has the plan, if calls repeat themselves.
 Run& Channel::idle_run() {
+  if (!runs_.empty() && runs_.front()->is_idle()) [[likely]]
+    return *runs_.front();
   auto run = std::find_if(runs_.begin(), runs_.end(), is_idle);
   if (run == runs_.end()) {
     runs_.push_back(std::make_unique<Run>(lane_, scratch_));

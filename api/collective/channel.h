@@ -41,7 +41,9 @@ class Channel {
   // well.
   transport::Posted begin_borrowed(transport::Messenger& messenger, const Call& call) noexcept;
 
-  [[nodiscard]] bool is_full() const noexcept { return under_way() >= most_under_way; }
+  [[nodiscard]] bool is_full() const noexcept {
+    return runs_.size() >= most_under_way && under_way() >= most_under_way;
+  }
   [[nodiscard]] const Team& team() const noexcept { return team_; }
   // Whether nothing of its own is under way, beside the calls. Until then it must live.
   [[nodiscard]] bool is_at_rest() const noexcept { return meeting_ == nullptr || meeting_->is_idle(); }

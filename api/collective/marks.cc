@@ -9,6 +9,7 @@
 namespace parley::collective {
 
 using schedule::Progress;
+using schedule::Space;
 using schedule::Step;
 using transport::Posted;
 using transport::Request;
@@ -31,9 +32,9 @@ void Run::take_turns(const schedule::Schedule& schedule) noexcept {
 void Run::begin_loans(const schedule::Schedule& schedule) {
   if (!schedule.has_loans) return;
   const std::uint64_t element_bytes = call_->question.element_bytes;
-  loans_.begin(
-      *lane_.sharing.commons, lane_.team, *messenger_, schedule,
-      {{input_, call_->input_count * element_bytes}, {output_, call_->output_count * element_bytes}});
+  loans_.begin(*lane_.sharing.commons, lane_.team, *messenger_, schedule,
+               {{memory_of(Space::input), call_->input_count * element_bytes},
+                {memory_of(Space::output), call_->output_count * element_bytes}});
 }
 
 // The runs of a group use its boards one after another, in the order of their calls.

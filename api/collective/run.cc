@@ -11,6 +11,7 @@ namespace parley::collective {
 
 using base::Code;
 using base::Status;
+using schedule::Slice;
 using schedule::Space;
 using schedule::Step;
 using schedule::StepKind;
@@ -66,8 +67,8 @@ Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
 void Run::note_call(transport::Messenger& messenger, const Call& call) noexcept {
   messenger_ = &messenger;
   call_ = &call;
-  input_ = call.input;
-  output_ = call.output;
+  memory_of(Space::input) = const_cast<std::byte*>(call.input);  // read only
+  memory_of(Space::output) = call.output;
   note_ = call.signature.packed();
   ended_.clear();
   failure_.reset();
@@ -148,14 +149,14 @@ void Run::prepare(const std::shared_ptr<const Plan>& plan) {
 
 void Run::take_scratch(std::size_t bytes) {
   if (device_) [[unlikely]] {
-    scratch_memory_ = device_->take(DeviceSide::Room::scratch, bytes);
+    memory_of(Space::scratch) = device_->take(DeviceSide::Room::scratch, bytes);
     return;
   }
   if (scratch_.bytes() < bytes) {
     scratch_pool_.give(std::move(scratch_));
     scratch_ = scratch_pool_.take(bytes);
   }
-  scratch_memory_ = scratch_.data();
+  memory_of(Space::scratch) = scratch_.data();
 }
 
 // No list of a schedule so long has to grow later.
@@ -226,7 +227,7 @@ void Run::close() noexcept {
 
 // False: it is not told yet, or has failed.
 bool Run::run_errand() noexcept {
-  const Status status = call_->errand->begin(input_, output_);
+  const Status status = call_->errand->begin(memory_of(Space::input), memory_of(Space::output));
   if (status.code() == Code::again) {
     lane_.engine.wake_later(*this);
   } else if (status.failed()) {
@@ -275,19 +276,28 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
 void Run::work(const Step& step, std::uint64_t count) noexcept {
   if (step.to.loan != schedule::Loan::none) loans_.tell();
   std::byte* const to = at(step.to, local_offset_);
-  const std::byte* const from = step.kind == StepKind::copy ? at(step.from, local_offset_) : nullptr;
-  for (std::uint32_t i = 0; i < step.operand_count; ++i)
-    operands_[i] = at(plan_->schedule.operands[step.first_operand + i], local_offset_);
-  if (const auto liar = loans_.liar()) [[unlikely]] {
-    failure_ = Failure{Code::protocol_violation, &messenger_->peer(lane_.team.processes[*liar])};
+  if (step.kind == StepKind::copy) {
+    const std::byte* const from = at(step.from, local_offset_);
+    if (has_all_lent()) copy(to, from, count * call_->question.element_bytes);
     return;
   }
-  if (step.kind == StepKind::copy) return copy(to, from, count * call_->question.element_bytes);
+  const Slice* const slices = &plan_->schedule.operands[step.first_operand];
+  for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = at(slices[i], local_offset_);
+  if (!has_all_lent()) return;
   const std::span<const void* const> operands(operands_.data(), step.operand_count);
   if (device_) [[unlikely]]
     device_->fold(to, operands, count);
   else
     call_->reduction->fold(to, operands, count);
+}
+
+// False: a rank has lent what cannot be found.
+bool Run::has_all_lent() noexcept {
+  const auto liar = loans_.liar();
+  if (!liar) [[likely]]
+    return true;
+  failure_ = Failure{Code::protocol_violation, &messenger_->peer(lane_.team.processes[*liar])};
+  return false;
 }
 
 void Run::drop_memory() noexcept {
@@ -322,27 +332,10 @@ void Run::leave(Status status) noexcept {
     messenger_->end_composite(*request, status);
 }
 
-std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) noexcept {
-  const std::uint64_t place = (slice.begin + offset) * call_->question.element_bytes;
-  switch (slice.space) {
-    case Space::input: return const_cast<std::byte*>(input_) + place;  // read only
-    case Space::output: return output_ + place;
-    case Space::scratch: return scratch_memory_ + place;
-    case Space::line:
-    case Space::stage: {
-      const Commons& commons = *lane_.sharing.commons;
-      if (slice.loan != schedule::Loan::none) {
-        const std::uint64_t lent = (slice.lent_begin + offset) * call_->question.element_bytes;
-        const std::uint64_t bytes = (slice.count - offset) * call_->question.element_bytes;
-        if (std::byte* const memory = loans_.find(slice.owner, slice.loan, lent, bytes)) return memory;
-      }
-      const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
-      return (slice.space == Space::line ? commons.line(slice.owner, turn)
-                                         : commons.stage(slice.owner, turn)) +
-             place;
-    }
-  }
-  return nullptr;
+std::byte* Run::lent(const schedule::Slice& slice, std::uint64_t offset) noexcept {
+  const std::uint64_t element_bytes = call_->question.element_bytes;
+  return loans_.find(slice.owner, slice.loan, (slice.lent_begin + offset) * element_bytes,
+                     (slice.count - offset) * element_bytes);
 }
 
 }  // namespace parley::collective

@@ -2,6 +2,7 @@
 
 #include <parley/tensor.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -179,7 +180,12 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   transport::Posted fail_to_begin() noexcept;
   void leave(base::Status status) noexcept;
   void drop_memory() noexcept;
+  [[nodiscard]] std::byte*& memory_of(schedule::Space space) noexcept {
+    return memory_[static_cast<std::size_t>(space)];
+  }
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
+  [[nodiscard]] std::byte* lent(const schedule::Slice& slice, std::uint64_t offset) noexcept;
+  [[nodiscard]] bool has_all_lent() noexcept;
 
   // staging.cc: before the first step and after the last
   void prepare_staging();
@@ -252,18 +258,17 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   transport::Request* request_ = nullptr;
   const Call* call_ = nullptr;  // while it is under way: borrowed, or:
   Call kept_;
-  const std::byte* input_ = nullptr;
-  std::byte* output_ = nullptr;
+  // Input (read only), output and scratch memory of the schedule: the caller's, what is staged for it, on the
+  // device; by schedule::Space.
+  std::array<std::byte*, 3> memory_{};
   std::shared_ptr<const Plan> plan_;  // kept from run to run: most of them take the same
   std::int64_t sequence_ = 0;         // the number of this call in the group
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;
-  std::byte* staged_ = nullptr;  // input, brought together
   ScratchPool::Memory staged_input_;
   ScratchPool::Memory staged_output_;
-  ScratchPool::Memory scratch_;          // a small one is kept from run to run
-  std::byte* scratch_memory_ = nullptr;  // of the schedule: in `scratch_`, or on the device
-  std::optional<DeviceSide> device_;     // where the call's memory is on one
+  ScratchPool::Memory scratch_;       // a small one is kept from run to run
+  std::optional<DeviceSide> device_;  // where the call's memory is on one
 
   Agenda agenda_;
   std::vector<Part> parts_;           // by step
@@ -291,5 +296,17 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
 };
+
+inline std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) noexcept {
+  const std::uint64_t place = (slice.begin + offset) * call_->question.element_bytes;
+  if (!schedule::is_shared(slice.space)) return memory_of(slice.space) + place;
+  if (slice.loan != schedule::Loan::none)
+    if (std::byte* const memory = lent(slice, offset)) return memory;
+  const Commons& commons = *lane_.sharing.commons;
+  const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
+  return (slice.space == schedule::Space::line ? commons.line(slice.owner, turn)
+                                               : commons.stage(slice.owner, turn)) +
+         place;
+}
 
 }  // namespace parley::collective

@@ -9,6 +9,8 @@
 
 namespace parley::collective {
 
+using schedule::Space;
+
 namespace {
 // Copied or reduced between two looks at the network: some 10 us.
 constexpr std::uint64_t piece_bytes = 256 << 10;
@@ -57,11 +59,12 @@ void Run::prepare_staging() {
   if (call.inputs.empty() && call.reduction != nullptr && call.reduction->prepares())
     sources_.push_back({const_cast<std::byte*>(call.input), call.input_count});
   if (!sources_.empty()) {
-    staged_ = take_room(DeviceSide::Room::input, staged_input_, call.input_count * element_bytes);
-    input_ = staged_;
+    memory_of(Space::input) =
+        take_room(DeviceSide::Room::input, staged_input_, call.input_count * element_bytes);
   }
   if (!targets_.empty()) {
-    output_ = take_room(DeviceSide::Room::output, staged_output_, call.output_count * element_bytes);
+    memory_of(Space::output) =
+        take_room(DeviceSide::Room::output, staged_output_, call.output_count * element_bytes);
   }
 }
 
@@ -90,12 +93,13 @@ bool Run::visit_piece(const std::vector<Block>& blocks, const Visit& visit) noex
 bool Run::open_pieces() noexcept {
   const tensor::Reduction* const reduction = call_->reduction.get();
   const bool prepares = reduction != nullptr && reduction->prepares();
+  std::byte* const staged = memory_of(Space::input);
   const bool is_done =
       visit_piece(sources_, [&](const std::byte* from, std::uint64_t place, std::uint64_t count) {
         if (prepares)
-          prepare_elements(staged_ + place, from, count);
+          prepare_elements(staged + place, from, count);
         else
-          copy(staged_ + place, from, count * call_->question.element_bytes);
+          copy(staged + place, from, count * call_->question.element_bytes);
       });
   if (is_done) sources_.clear();
   return is_done;
@@ -105,7 +109,7 @@ bool Run::open_pieces() noexcept {
 bool Run::close_pieces() noexcept {
   return finish_pieces() &&
          visit_piece(targets_, [&](std::byte* to, std::uint64_t place, std::uint64_t count) {
-           copy(to, output_ + place, count * call_->question.element_bytes);
+           copy(to, memory_of(Space::output) + place, count * call_->question.element_bytes);
          });
 }
 
@@ -113,7 +117,8 @@ bool Run::close_pieces() noexcept {
 bool Run::finish_pieces() noexcept {
   if (call_->reduction == nullptr || !call_->reduction->finishes()) return true;
   const std::uint64_t count = std::min(call_->output_count - finished_, piece_count());
-  if (count != 0) finish_elements(output_ + finished_ * call_->question.element_bytes, count);
+  if (count != 0)
+    finish_elements(memory_of(Space::output) + finished_ * call_->question.element_bytes, count);
   finished_ += count;
   return finished_ == call_->output_count;
 }
