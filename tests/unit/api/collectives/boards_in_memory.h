@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "api/collective/commons.h"
+
+namespace parley::testing {
+
+// The boards of all ranks of a group in the memory of one process, and a Commons for each rank, as each would
+// have it of its own. Process and rank have the same number.
+class BoardsInMemory {
+ public:
+  BoardsInMemory(std::uint32_t ranks, collective::Commons::Stages stages) {
+    collective::Team team;
+    team.processes.resize(ranks);
+    std::iota(team.processes.begin(), team.processes.end(), 0U);
+    std::vector<std::shared_ptr<std::byte>> boards;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) boards.push_back(make_board(stages));
+    for (team.rank = 0; team.rank < ranks; ++team.rank) {
+      std::vector<std::shared_ptr<const std::byte>> others(boards.begin(), boards.end());
+      others[team.rank] = nullptr;
+      commons_.push_back(
+          std::make_unique<collective::Commons>(team, stages, boards[team.rank], std::move(others)));
+    }
+  }
+
+  // As rank `rank` has it. Thread-safety: as that of Commons, of which each rank's is another one.
+  [[nodiscard]] collective::Commons& of(std::uint32_t rank) const noexcept { return *commons_[rank]; }
+
+ private:
+  static std::shared_ptr<std::byte> make_board(collective::Commons::Stages stages) {
+    const std::size_t bytes = collective::Commons::board_bytes(stages);
+    auto* const memory = static_cast<std::byte*>(::operator new(bytes, alignment));
+    collective::Commons::prepare(memory);
+    return {memory, [](std::byte* board) { ::operator delete(board, alignment); }};
+  }
+
+  static constexpr std::align_val_t alignment{64};  // a slot is a cache line
+
+  std::vector<std::unique_ptr<collective::Commons>> commons_;
+};
+
+}  // namespace parley::testing

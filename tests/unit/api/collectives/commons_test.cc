@@ -1,0 +1,214 @@
+// What the ranks of a host show each other, seen by one rank at a time: marks and numbers of calls that
+// begin again, ranks ahead and behind, boards that are given back.
+#include "api/collective/commons.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+#include "tests/multiprocess/support/random.h"
+#include "tests/unit/api/collectives/boards_in_memory.h"
+#include "transport/protocol/messenger.h"
+
+namespace parley::collective {
+namespace {
+
+using schedule::Progress;
+using testing::BoardsInMemory;
+using testing::Random;
+
+constexpr Commons::Stages stages{256, 4};
+constexpr auto entered = static_cast<std::uint64_t>(Progress::entered);
+constexpr auto folded = static_cast<std::uint64_t>(Progress::folded);
+constexpr auto marks_per_turn = static_cast<std::uint64_t>(schedule::marks_per_turn);
+
+constexpr std::uint64_t mark(std::uint64_t turn, std::uint64_t progress) {
+  return turn * marks_per_turn + progress;
+}
+
+TEST(CallWord, HasTheNumberModulo256AndTheNote) {
+  constexpr std::uint64_t note = note_mask - 5;
+  EXPECT_EQ(call_word(7, note), std::uint64_t{7} << transport::note_bits | note);
+  EXPECT_EQ(call_word(256 + 7, note), call_word(7, note));
+  EXPECT_NE(call_word(255, note), call_word(256, note));
+  // Numbers in a group begin again after 2^19: the two ways of counting agree there.
+  EXPECT_EQ(call_word(std::int64_t{1} << 19, note), call_word(0, note));
+  EXPECT_EQ(call_word(-1, note) & ~call_mask, 0U);
+}
+
+TEST(Commons, CountsTurnsFromOneOn) {
+  const BoardsInMemory boards(2, stages);
+  EXPECT_EQ(boards.of(0).take_turns(3).first_mark, mark(1, 0));
+  EXPECT_EQ(boards.of(0).take_turns(1).first_mark, mark(4, 0));
+  EXPECT_EQ(boards.of(1).take_turns(1).first_mark, mark(1, 0)) << "each counts for himself";
+  EXPECT_TRUE(boards.of(0).has_reached(1, mark(0, entered))) << "all have entered the turn before";
+  EXPECT_FALSE(boards.of(0).has_reached(1, mark(0, folded)));
+  EXPECT_FALSE(boards.of(0).has_reached(1, mark(1, entered)));
+}
+
+TEST(Commons, GivesEachTurnItsPlace) {
+  const BoardsInMemory boards(2, stages);
+  for (std::uint64_t turn = 1; turn < 40; ++turn) {
+    Commons& own = boards.of(1);
+    EXPECT_EQ(own.line(1, turn), boards.of(0).line(1, turn)) << "all see the same memory";
+    EXPECT_EQ(own.stage(1, turn), boards.of(0).stage(1, turn));
+    EXPECT_NE(own.line(1, turn), own.line(1, turn + 1));
+    EXPECT_EQ(own.line(1, turn), own.line(1, turn + 2));
+    for (std::uint64_t later = 1; later < stages.count; ++later)
+      EXPECT_GE(std::abs(own.stage(1, turn + later) - own.stage(1, turn)),
+                static_cast<std::ptrdiff_t>(stages.bytes));
+    EXPECT_EQ(own.stage(1, turn), own.stage(1, turn + stages.count));
+  }
+}
+
+TEST(Commons, RemembersThatAllHaveCome) {
+  const BoardsInMemory boards(2, stages);
+  Commons& commons = boards.of(0);
+  EXPECT_FALSE(commons.all_have_reached(mark(1, entered)));
+  commons.note_all(mark(1, entered));
+  EXPECT_TRUE(commons.all_have_reached(mark(1, entered)));
+  EXPECT_TRUE(commons.all_have_reached(mark(0, entered)));
+  EXPECT_FALSE(commons.all_have_reached(mark(1, folded)));
+}
+
+TEST(Commons, TellsOfACallThatNobodyHereHasMade) {
+  const BoardsInMemory boards(2, stages);
+  Commons& ahead = boards.of(1);
+  Commons& commons = boards.of(0);
+  for (std::int64_t number = 0; number < 3000; ++number) {
+    EXPECT_EQ(commons.next_call(1), std::nullopt) << number;
+    const std::uint64_t base = ahead.take_turns(1).first_mark;
+    ahead.publish(base + entered, call_word(number, 5));
+    EXPECT_EQ(commons.next_call(1), std::optional(call_word(number, 5)));
+    EXPECT_EQ(commons.take_turns(1).first_mark, base);
+    commons.publish(base + entered, call_word(number, 5));
+    EXPECT_EQ(commons.call_of(1, base + entered), std::optional(call_word(number, 5)));
+  }
+}
+
+TEST(Commons, GivesItsBoardBackWhenAllOthersHaveLeftOrEnded) {
+  const BoardsInMemory boards(4, stages);
+  transport::Messenger messenger({.self = 0, .peer_count = 4});
+  EXPECT_FALSE(boards.of(0).is_unread(messenger));
+  boards.of(0).leave();
+  EXPECT_FALSE(boards.of(0).is_unread(messenger)) << "one's own leaving is not asked for";
+  boards.of(1).leave();
+  messenger.peer(2).state = transport::PeerState::down;
+  EXPECT_FALSE(boards.of(0).is_unread(messenger));
+  messenger.peer(3).state = transport::PeerState::up;
+  EXPECT_FALSE(boards.of(0).is_unread(messenger));
+  messenger.peer(3).state = transport::PeerState::left;
+  EXPECT_TRUE(boards.of(0).is_unread(messenger));
+  messenger.peer(3).state = transport::PeerState::up;
+  boards.of(3).leave();
+  EXPECT_TRUE(boards.of(0).is_unread(messenger));
+}
+
+TEST(Commons, HasNothingToRingForWithoutALink) {
+  const BoardsInMemory boards(3, stages);
+  transport::Messenger messenger({.self = 0, .peer_count = 3});
+  boards.of(0).publish(mark(1, entered), 0);
+  boards.of(0).ring(messenger);
+  EXPECT_TRUE(boards.of(1).has_reached(0, mark(1, entered)));
+}
+
+// A random program, turn by turn: the call it belongs to, and whether ranks tell a second mark in it.
+struct PlannedTurn {
+  std::uint64_t call = 0;
+  bool folds = false;
+};
+
+std::vector<PlannedTurn> random_turns(std::size_t count, Random& random) {
+  std::vector<PlannedTurn> turns(1);  // turn 0, which all have entered
+  for (std::int64_t number = 0; turns.size() < count; ++number) {
+    const PlannedTurn turn{call_word(number, random.next() & note_mask), random.one_in(2)};
+    turns.insert(turns.end(), 1 + random.below(4), turn);
+  }
+  return turns;
+}
+
+class RandomTurns : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  static constexpr std::size_t turn_count = 6000;
+  static constexpr std::uint64_t most_ahead = 300;  // 512 turns are half of all marks that can be told apart
+
+  // Tells the next mark of a rank.
+  void go_on(std::uint32_t rank) {
+    const std::uint64_t turn = turn_of(told_[rank]);
+    const bool folds_now = told_[rank] % marks_per_turn == entered && turns_[turn].folds;
+    if (!folds_now) {
+      EXPECT_EQ(boards_.of(rank).take_turns(1).first_mark, mark(turn + 1, 0));
+    }
+    told_[rank] = folds_now ? mark(turn, folded) : mark(turn + 1, entered);
+    boards_.of(rank).publish(told_[rank], turns_[turn_of(told_[rank])].call);
+    EXPECT_EQ(boards_.of(rank).own_call(told_[rank]), turns_[turn_of(told_[rank])].call);
+    EXPECT_EQ(boards_.of(rank).own_call(mark(turn, entered)), turns_[turn].call);
+  }
+
+  // What `reader` is told of another rank about a mark, against what that rank has told.
+  void look(std::uint32_t reader, std::uint32_t other, std::uint64_t wanted) {
+    Commons& commons = boards_.of(reader);
+    const bool has_come = commons.has_reached(other, wanted);
+    ASSERT_EQ(has_come, told_[other] >= wanted) << wanted << " of " << told_[other];
+    if (!has_come) return;
+    const auto call = commons.call_of(other, wanted);
+    if (turn_of(told_[other]) == turn_of(wanted)) {
+      ASSERT_TRUE(call.has_value()) << "it is in this very turn";
+    }
+    if (call) {
+      ASSERT_EQ(*call, turns_[turn_of(wanted)].call);
+    }
+  }
+
+  // In the turn that `reader` has not taken yet.
+  void look_ahead(std::uint32_t reader, std::uint32_t other) {
+    const std::uint64_t next = turn_of(told_[reader]) + 1;
+    const auto call = boards_.of(reader).next_call(other);
+    if (turn_of(told_[other]) < next) {
+      ASSERT_EQ(call, std::nullopt);
+    }
+    if (turn_of(told_[other]) == next) {
+      ASSERT_EQ(call, std::optional(turns_[next].call));
+    }
+    if (call) {
+      ASSERT_EQ(*call, turns_[next].call);
+    }
+  }
+
+  static std::uint64_t turn_of(std::uint64_t of) { return Commons::turn_of(of); }
+
+  Random random_{GetParam()};
+  const BoardsInMemory boards_{GetParam(), stages};
+  const std::vector<PlannedTurn> turns_ = random_turns(turn_count, random_);
+  std::vector<std::uint64_t> told_ = std::vector<std::uint64_t>(GetParam(), mark(0, entered));
+};
+INSTANTIATE_TEST_SUITE_P(OfSoManyRanks, RandomTurns, ::testing::Values(2, 3, 4));
+
+// The marks of 6000 turns, of which 1024 can be told apart, and the numbers of some 2400 calls, of 256.
+TEST_P(RandomTurns, AreSeenAsTheyWereTold) {
+  const std::uint32_t ranks = GetParam();
+  for (std::uint64_t slowest = 0; slowest + 2 < turn_count && !HasFatalFailure();) {
+    const auto rank = static_cast<std::uint32_t>(random_.below(ranks));
+    const std::uint64_t most = slowest + (random_.one_in(50) ? most_ahead : 2);
+    for (std::size_t steps = random_.below(random_.one_in(20) ? 400 : 4); steps > 0; --steps)
+      if (turn_of(told_[rank]) < std::min<std::uint64_t>(most, turn_count - 1)) go_on(rank);
+    slowest = turn_of(*std::min_element(told_.begin(), told_.end()));
+    const auto reader = static_cast<std::uint32_t>(random_.below(ranks));
+    const auto other = static_cast<std::uint32_t>((reader + 1 + random_.below(ranks - 1)) % ranks);
+    look_ahead(reader, other);
+    // The turn the reader is in, the one before, and the one in which the slowest is.
+    for (const std::uint64_t turn : {turn_of(told_[reader]), turn_of(told_[reader]) - 1, slowest}) {
+      if (turn == 0 || turn >= turn_count) continue;
+      if (turns_[turn].folds) look(reader, other, mark(turn, folded));
+      look(reader, other, mark(turn, entered));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace parley::collective
