@@ -48,6 +48,19 @@ bool counts(const std::filesystem::path& task) {
   return lives;
 }
 
+// One look at the list.
+std::size_t count_listed() {
+  std::error_code failure;
+  std::size_t threads = 0;
+  for (std::filesystem::directory_iterator task("/proc/self/task", failure), end; !failure && task != end;
+       task.increment(failure))
+    threads += counts(task->path()) ? 1 : 0;
+#if defined(PARLEY_THREAD_SANITIZER)
+  threads += own_threads.load(std::memory_order_relaxed);  // which were taken for the runtime's
+#endif
+  return failure ? 1 : std::max<std::size_t>(threads, 1);
+}
+
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -76,16 +89,16 @@ std::thread start_own_thread(const char* purpose, std::function<void()> body) {
   });
 }
 
+// A thread that ends meanwhile may take its neighbour out of the list that is being read: read until two
+// lists agree.
 std::size_t count_threads() {
-  std::error_code failure;
-  std::size_t threads = 0;
-  for (std::filesystem::directory_iterator task("/proc/self/task", failure), end; !failure && task != end;
-       task.increment(failure))
-    threads += counts(task->path()) ? 1 : 0;
-#if defined(PARLEY_THREAD_SANITIZER)
-  threads += own_threads.load(std::memory_order_relaxed);  // which were taken for the runtime's
-#endif
-  return failure ? 1 : std::max<std::size_t>(threads, 1);
+  constexpr int most_looks = 16;
+  std::size_t threads = count_listed();
+  for (int look = 1; look < most_looks; ++look) {
+    const std::size_t before = std::exchange(threads, count_listed());
+    if (before == threads) break;
+  }
+  return threads;
 }
 
 std::size_t count_program_threads() {
