@@ -32,7 +32,8 @@ struct Slice {
 
   // `count` elements of this slice from its element `offset` on. REQUIRES: they lie in it.
   [[nodiscard]] constexpr Slice part(std::uint64_t offset, std::uint64_t part_count) const noexcept {
-    return {space, begin + offset, part_count, owner, turn, loan, lent_begin + offset};
+    const std::uint64_t lent = loan == Loan::none ? 0 : lent_begin + offset;
+    return {space, begin + offset, part_count, owner, turn, loan, lent};
   }
   // The same, which is a piece of its owner's buffer.
   [[nodiscard]] constexpr Slice of(Loan buffer, std::uint64_t from) const noexcept {

@@ -90,8 +90,12 @@ void play_until_death(int rank, std::size_t much, bool quietly, Survivors& survi
     });
     expect_equal(error.details().culprit, victim, "who died");
     ++survivors.told;
-    // Streams of a simulated device wait for ever for what the victim's have not done.
-    if (!quietly && !DeviceRank::is_real()) std::_Exit(1);
+    // Streams of a simulated device wait for ever for what the victim's have not done. Not before all have
+    // heard of the victim: who ends so is dead as well.
+    if (!quietly && !DeviceRank::is_real()) {
+      await([&] { return survivors.told == ranks - 1; }, "all are told");
+      std::_Exit(1);
+    }
   }
   ++survivors.left;
 }
