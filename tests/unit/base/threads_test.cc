@@ -55,9 +55,14 @@ TEST(Threads, OwnOnesAreNotTheProgramsWhateverTheyAreCalled) {
 
 TEST(Threads, OneThatAnOwnOneStartsIsTheProgramsAgain) {
   const std::size_t before = count_program_threads();
-  start_own_thread("test", [&] {
+  // Who starts an own thread blocks its signals meanwhile, and would be taken for ThreadSanitizer's.
+  std::atomic<bool> has_started{false};
+  std::thread thread = start_own_thread("test", [&] {
+    while (!has_started) std::this_thread::yield();
     with_thread(of_the_program, [&] { EXPECT_EQ(count_program_threads(), before + 1); });
-  }).join();
+  });
+  has_started = true;
+  thread.join();
 }
 
 TEST(Threads, AForkedChildHasNoneOfItsParents) {
