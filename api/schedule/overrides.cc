@@ -4,32 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "api/schedule/catalogue.h"
+#include "api/schedule/names.h"
 
 namespace parley::schedule {
 namespace {
 
 base::Failure failure(std::string_view part, std::string why) {
   return {base::Code::invalid_argument, '"' + std::string(part) + "\": " + std::move(why)};
-}
-
-std::string list_operations() {
-  std::string list;
-  for (const Operation operation : all_operations()) {
-    if (!list.empty()) list += ", ";
-    list += name(operation);
-  }
-  return list;
-}
-
-std::string list_algorithms(Operation operation) {
-  std::string list;
-  for (const Entry& entry : catalogue()) {
-    if (entry.operation != operation) continue;
-    if (!list.empty()) list += ", ";
-    list += name(entry.algorithm);
-  }
-  return list;
 }
 
 }  // namespace
@@ -48,7 +29,7 @@ base::Result<Overrides> parse_overrides(std::string_view text) {
       return failure(part,
                      "no operation is called " + std::string(left) + "; there are " + list_operations());
     const auto algorithm = find_algorithm(right);
-    if (!algorithm || find_entry(*operation, *algorithm) == nullptr)
+    if (!algorithm || !has_algorithm(*operation, *algorithm))
       return failure(part, std::string(left) + " has no algorithm called " + std::string(right) +
                                "; there are " + list_algorithms(*operation));
     if (overrides.of(*operation)) return failure(part, std::string(left) + " is there twice");

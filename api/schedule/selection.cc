@@ -97,6 +97,22 @@ std::string describe(const Request& request) {
   return text;
 }
 
+std::string why_not(const Request& request, Algorithm algorithm) {
+  if (!supports(request.operation, algorithm, request.shape) || counts_are_private(request))
+    return "it is not for such counts or hosts";
+  return request.rank_order ? "it does not fold once, in rank order" : "it does not keep rank order";
+}
+
+// By the tuning table, whose sizes are those of even counts.
+std::optional<Algorithm> measured(const Request& request, const Tuning* tuning) {
+  if (tuning == nullptr || !request.shape.counts.empty() || host_count(request.shape) > 1) return std::nullopt;
+  return tuning->find({.operation = request.operation,
+                       .ranks = request.shape.size,
+                       .link = request.surroundings.near,
+                       .shares_cores = request.surroundings.ranks_per_core > 1,
+                       .bytes = request.shape.count * request.element_bytes});
+}
+
 }  // namespace
 
 Plan select(const Request& request, const Overrides& overrides) {
@@ -107,16 +123,23 @@ Plan select(const Request& request, const Overrides& overrides) {
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
     return left.predicted_ns < right.predicted_ns;
   });
+  // Puts one of them in front, if it is there.
+  const auto prefer = [&](Algorithm algorithm) {
+    const auto found =
+        std::find_if(candidates.begin(), candidates.end(),
+                     [&](const Candidate& candidate) { return candidate.algorithm == algorithm; });
+    if (found == candidates.end()) return false;
+    std::rotate(candidates.begin(), found, found + 1);
+    return true;
+  };
   Plan plan;
   if (const auto asked = overrides.of(request.operation)) {
-    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-      return candidate.algorithm == *asked;
-    });
-    plan.asked_for = found != candidates.end();
-    if (plan.asked_for)
-      std::rotate(candidates.begin(), found, found + 1);
-    else
-      plan.refused = asked;
+    plan.asked_for = prefer(*asked);
+    if (!plan.asked_for) plan.refused = asked;
+  }
+  if (const auto fastest = plan.asked_for ? std::nullopt : measured(request, overrides.tuning())) {
+    plan.measured = prefer(*fastest);
+    if (!plan.measured) plan.unfit = fastest;
   }
   plan.chosen = candidates.front();
   if (candidates.size() > 1) plan.runner_up = candidates[1];
@@ -125,18 +148,19 @@ Plan select(const Request& request, const Overrides& overrides) {
 
 std::string explain(const Request& request, const Plan& plan) {
   std::string text = describe(request) + ": " + describe(request, plan.chosen);
-  if (plan.asked_for) text += ", as PARLEY_ALGO asks";
+  if (plan.asked_for) text += ", as PARLEY_ALGO or the group asks";
+  if (plan.measured) text += ", as was measured (PARLEY_TUNING)";
+  const bool is_predicted = !plan.asked_for && !plan.measured;
   if (plan.runner_up)
-    text += std::string(plan.asked_for ? "; else " : "; next best ") + describe(request, *plan.runner_up);
+    text += std::string(is_predicted ? "; next best " : "; else ") + describe(request, *plan.runner_up);
   else
     text += "; nothing else can do this";
-  if (plan.refused) {
-    text += ". " + std::string(name(*plan.refused)) + ", which PARLEY_ALGO asks for, cannot: ";
-    if (!supports(request.operation, *plan.refused, request.shape) || counts_are_private(request))
-      text += "it is not for such counts or hosts";
-    else
-      text += request.rank_order ? "it does not fold once, in rank order" : "it does not keep rank order";
-  }
+  if (plan.refused)
+    text += ". " + std::string(name(*plan.refused)) +
+            ", which PARLEY_ALGO or the group asks for, cannot: " + why_not(request, *plan.refused);
+  if (plan.unfit)
+    text += ". " + std::string(name(*plan.unfit)) +
+            ", which the file of PARLEY_TUNING gives, cannot: " + why_not(request, *plan.unfit);
   return text;
 }
 

@@ -32,11 +32,14 @@ struct Plan {
   Candidate chosen = {};
   std::optional<Candidate> runner_up = {};  // the second best that could have been chosen
   bool asked_for = false;                   // by an override
+  bool measured = false;                    // by the tuning table
   std::optional<Algorithm> refused = {};    // an override that cannot do this
+  std::optional<Algorithm> unfit = {};      // the tuning table's, which cannot do this
 };
 
-// The algorithm of the least predicted time among those that are right for the request. A pure function: the
-// same plan on every rank and in every run, whatever was measured meanwhile. Every request has a plan. Cost:
+// Among the algorithms that are right for the request the one that was asked for; else that of the tuning
+// table, which knows groups of one host and even counts; else the one of the least predicted time. A pure
+// function: the same plan on every rank and in every run, whatever was measured meanwhile. Every request has a plan. Cost:
 // some microseconds, O(ranks) with several hosts; callers keep the plan.
 Plan select(const Request& request, const Overrides& overrides);
 

@@ -88,14 +88,14 @@ TEST(Selection, DoesWhatAnOverrideAsksForIfThatIsRight) {
   Plan plan = select(one, asked);
   EXPECT_EQ(plan.chosen.algorithm, Algorithm::ring);
   EXPECT_TRUE(plan.asked_for);
-  EXPECT_THAT(explain(one, plan), HasSubstr("as PARLEY_ALGO asks"));
+  EXPECT_THAT(explain(one, plan), HasSubstr("as PARLEY_ALGO or the group asks"));
 
   one.commutative = false;
   plan = select(one, asked);
   EXPECT_NE(plan.chosen.algorithm, Algorithm::ring);
   EXPECT_EQ(plan.refused, Algorithm::ring);
   EXPECT_THAT(explain(one, plan),
-              HasSubstr("ring, which PARLEY_ALGO asks for, cannot: it does not keep rank order"));
+              HasSubstr("ring, which PARLEY_ALGO or the group asks for, cannot: it does not keep rank order"));
 }
 
 // What four ranks on two cores were measured with, over TCP.
