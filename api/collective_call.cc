@@ -1,7 +1,5 @@
 #include "api/collective_call.h"
 
-#include <parley/error.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -11,7 +9,6 @@
 #include "api/collective/channel.h"
 #include "api/operation.h"
 #include "api/posting.h"
-#include "transport/base/env.h"
 
 namespace parley::detail {
 
@@ -20,15 +17,6 @@ using transport::Engine;
 using transport::Posted;
 
 namespace {
-
-const schedule::Overrides& overrides() {
-  static const schedule::Overrides chosen = [] {
-    auto parsed = schedule::parse_overrides(base::env_string("PARLEY_ALGO").value_or(""));
-    if (!parsed) throw UsageError("PARLEY_ALGO: " + parsed.failure().message);
-    return parsed.value();
-  }();
-  return chosen;
-}
 
 // From what all ranks know of each other, so that all predict the same.
 schedule::Surroundings surroundings_of(const std::vector<const rendezvous::AddressCard*>& cards) {
@@ -82,7 +70,7 @@ void begin_work(Work& work, const std::shared_ptr<GroupState>& group, transport:
 Channel& channel_of(GroupState& group) {
   if (group.channel == nullptr)
     group.channel = std::make_unique<Channel>(*group.world->engine, group.all_contexts.collectives,
-                                              team_of(group), overrides(), group.world->arena != nullptr);
+                                              team_of(group), group.overrides, group.world->arena != nullptr);
   return *group.channel;
 }
 

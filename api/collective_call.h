@@ -33,8 +33,7 @@ struct CollectiveCall {
 // Begins it, waits for it unless it is asynchronous, and throws its error.
 Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);
 
-// The channel of a group's collectives. REQUIRES: a member, and the engine's lock. Throws std::bad_alloc,
-// UsageError for a wrong PARLEY_ALGO.
+// The channel of a group's collectives. REQUIRES: a member, and the engine's lock. Throws std::bad_alloc.
 collective::Channel& channel_of(GroupState& group);
 
 }  // namespace parley::detail

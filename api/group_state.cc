@@ -31,6 +31,7 @@ std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::v
   state->members = std::move(members);
   state->name = std::move(name);
   state->device_wish = world->device_wish;
+  state->overrides = world->overrides;
   state->world = std::move(world);
   return state;
 }
@@ -39,6 +40,14 @@ std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::v
 void ask_for(DeviceBackend backend, wireup::DeviceWish& wish) {
   if (wish != wireup::DeviceWish::automatic || backend == DeviceBackend::automatic) return;
   wish = backend == DeviceBackend::nccl ? wireup::DeviceWish::nccl : wireup::DeviceWish::ipc;
+}
+
+// What PARLEY_ALGO asks for is stronger.
+void ask_for(const std::string& algorithms, schedule::Overrides& overrides) {
+  const schedule::Overrides asked = schedule::parse_overrides(algorithms).value();
+  for (const schedule::Operation operation : schedule::all_operations())
+    if (const auto algorithm = asked.of(operation); algorithm && !overrides.of(operation))
+      overrides.set(operation, *algorithm);
 }
 
 // What errors call them.
@@ -51,12 +60,21 @@ void name_contexts(wireup::World& world, const wireup::GroupContexts& contexts, 
 
 }  // namespace
 
+void check_options(const char* call, const GroupOptions& options) {
+  constexpr std::size_t longest = 64;
+  if (options.name.size() > longest || options.name.find('\n') != std::string::npos)
+    throw UsageError(base::concat("a group's name is one line of at most ", longest, " bytes"));
+  const auto asked = schedule::parse_overrides(options.algorithms);
+  if (!asked) throw UsageError(base::concat(call, ": GroupOptions::algorithms: ", asked.failure().message));
+}
+
 std::shared_ptr<GroupState> GroupState::of_world(std::shared_ptr<wireup::World> world) {
   auto state = std::make_shared<GroupState>();
   state->rank = world->rank;
   state->size = world->size;
   state->name = "world";
   state->device_wish = world->device_wish;
+  state->overrides = world->overrides;
   name_contexts(*world, state->all_contexts, "the world");
   state->world = std::move(world);
   return state;
@@ -66,6 +84,7 @@ std::shared_ptr<GroupState> GroupState::open(std::shared_ptr<wireup::World> worl
                                              std::vector<int> members, const GroupOptions& options) {
   auto state = of_some(std::move(world), std::move(members), options.name);
   ask_for(options.device_backend, state->device_wish);
+  ask_for(options.algorithms, state->overrides);
   state->all_contexts = wireup::contexts_of_group(number);
   state->context = state->all_contexts.messages;
   state->contexts = std::make_shared<const OpenContexts>(*state->world, *state);
@@ -87,6 +106,7 @@ std::shared_ptr<GroupState> GroupState::within(std::uint32_t other_context) cons
   state->members = members;
   state->ranks = ranks;
   state->name = name;
+  state->overrides = overrides;
   state->contexts = contexts;
   return state;
 }

@@ -46,7 +46,7 @@ struct GroupState {
   // All ranks of the world, in their order.
   static std::shared_ptr<GroupState> of_world(std::shared_ptr<wireup::World> world);
   // Some of them, in any order. This process is one of them: the group is open for messages. Throws
-  // ResourceError.
+  // ResourceError. REQUIRES: check_options(options).
   static std::shared_ptr<GroupState> open(std::shared_ptr<wireup::World> world, std::uint32_t number,
                                           std::vector<int> members, const GroupOptions& options);
   // ... or it is not.
@@ -83,6 +83,7 @@ struct GroupState {
   std::vector<int> ranks;    // by process, -1: no member; not of the world
   std::string name;
   wireup::DeviceWish device_wish = wireup::DeviceWish::automatic;
+  schedule::Overrides overrides;                 // outlives the channel
   std::shared_ptr<const OpenContexts> contexts;  // null: the world's, or not a member; goes before the world
   // Of the members; goes before the contexts. Made when it is first needed, under the engine's lock.
   std::unique_ptr<collective::Channel> channel;
@@ -92,6 +93,9 @@ struct GroupState {
   std::atomic<std::uint64_t> splits{0};             // calls of split() so far
   std::atomic<std::int64_t> monitored_barriers{0};  // likewise, of monitored_barrier()
 };
+
+// Throws UsageError for options that no group can have; `call` names the caller.
+void check_options(const char* call, const GroupOptions& options);
 
 struct GroupAccess {
   static ProcessGroup make(std::shared_ptr<GroupState> state) {

@@ -60,12 +60,6 @@ void check_list(const GroupState& group, std::span<const int> ranks) {
         concat("new_group: the list ", list_text(list), " has rank ", *twice, " more than once"));
 }
 
-void check_name(const std::string& name) {
-  constexpr std::size_t longest = 64;
-  if (name.size() > longest || name.find('\n') != std::string::npos)
-    throw UsageError(concat("a group's name is one line of at most ", longest, " bytes"));
-}
-
 void set_timeout(wireup::Agenda& agenda, const GroupState& group, const GroupOptions& options) {
   agenda.timeout = options.timeout.value_or(group.world->meeting_timeout);
   agenda.gives_up = options.timeout.value_or(no_timeout) != no_timeout;
@@ -76,9 +70,15 @@ std::uint32_t number_of_group(std::int64_t number) {
   return static_cast<std::uint32_t>(number);
 }
 
+// What all members give alike: "evens, all_reduce=ring".
+std::string title_of(const GroupOptions& options) {
+  return concat(options.name, options.algorithms.empty() ? "" : ", ", options.algorithms);
+}
+
 // "new_group({0, 2}, "evens")".
-std::string call_text(const std::vector<int>& members, const std::string& name) {
-  return concat("new_group(", list_text(members), name.empty() ? "" : concat(", \"", name, '"'), ')');
+std::string call_text(const std::vector<int>& members, const GroupOptions& options) {
+  const std::string title = title_of(options);
+  return concat("new_group(", list_text(members), title.empty() ? "" : concat(", \"", title, '"'), ')');
 }
 
 // Throws MismatchError that shows the first two who differ. Beside its text, each call has the digest of its
@@ -107,7 +107,7 @@ ProcessGroup make_group(const GroupState& parent, std::vector<int> members, cons
   wireup::World& world = *parent.world;
   wireup::Agenda agenda;
   agenda.members = sorted(members);
-  agenda.call = call_text(members, options.name);
+  agenda.call = call_text(members, options);
   const std::uint64_t set = digest_of(agenda.members);
   agenda.key = world.group_key(concat("list/", set, '/', world.group_books.next_call(set)));
   agenda.contribution = concat(digest_of(members), ' ', agenda.call);
@@ -127,7 +127,7 @@ struct Choice {
   int color = 0;
   int key = 0;
   int process = 0;
-  std::string name;
+  std::string title;
 };
 
 Choice parse_choice(const std::string& text, int process) {
@@ -136,7 +136,7 @@ Choice parse_choice(const std::string& text, int process) {
   const char* const end = text.data() + text.size();
   const char* at = std::from_chars(text.data(), end, choice.color).ptr;
   if (at != end) at = std::from_chars(at + 1, end, choice.key).ptr;
-  if (at != end) choice.name.assign(at + 1, end);
+  if (at != end) choice.title.assign(at + 1, end);
   return choice;
 }
 
@@ -144,13 +144,13 @@ Choice parse_choice(const std::string& text, int process) {
 void require_one_name(const wireup::World& world, const std::vector<Choice>& chosen) {
   const Choice& first = chosen.front();
   for (const Choice& other : chosen) {
-    if (other.name == first.name) continue;
+    if (other.title == first.title) continue;
     ErrorDetails details;
     details.rank = world.rank;
     details.operation = "split";
     throw MismatchError(concat("rank ", world.rank, ": split() of color ", first.color,
-                               " failed: ", world.name_of(first.process), " names it \"", first.name, "\", ",
-                               world.name_of(other.process), " \"", other.name, '"'),
+                               " failed: ", world.name_of(first.process), " names it \"", first.title, "\", ",
+                               world.name_of(other.process), " \"", other.title, '"'),
                         details);
   }
 }
@@ -160,7 +160,7 @@ void require_one_name(const wireup::World& world, const std::vector<Choice>& cho
 ProcessGroup ProcessGroup::new_group(std::span<const int> ranks, const GroupOptions& options) {
   const GroupState& group = detail::require_group(state_);
   check_list(group, ranks);
-  check_name(options.name);
+  detail::check_options("new_group", options);
   std::vector<int> members;
   for (const int rank : ranks) members.push_back(group.process_of(rank));
   const bool is_member = std::find(members.begin(), members.end(), group.world->rank) != members.end();
@@ -177,7 +177,7 @@ ProcessGroup ProcessGroup::dup(const GroupOptions& options) {
 
 ProcessGroup ProcessGroup::split(int color, int key, const GroupOptions& options) {
   GroupState& group = detail::require_member(state_, "split");
-  check_name(options.name);
+  detail::check_options("split", options);
   wireup::World& world = *group.world;
   wireup::Agenda agenda;
   for (int rank = 0; rank < group.size; ++rank) agenda.members.push_back(group.process_of(rank));
@@ -186,7 +186,7 @@ ProcessGroup ProcessGroup::split(int color, int key, const GroupOptions& options
   const std::uint64_t call = group.splits.fetch_add(1, std::memory_order_relaxed);
   // The parts of one split have one number, for they have no member in common.
   agenda.key = world.group_key(concat("split/", group.context, '/', digest_of(agenda.members), '/', call));
-  agenda.contribution = concat(color, ' ', key, ' ', options.name);
+  agenda.contribution = concat(color, ' ', key, ' ', title_of(options));
   set_timeout(agenda, group, options);
   const wireup::Minutes minutes = wireup::meet(world, agenda);
 

@@ -4,7 +4,7 @@
 
 namespace parley::rendezvous {
 namespace {
-constexpr std::uint16_t card_version = 4;
+constexpr std::uint16_t card_version = 5;
 }  // namespace
 
 base::Bytes encode(const AddressCard& card) {
@@ -17,7 +17,8 @@ base::Bytes encode(const AddressCard& card) {
       .put_string(card.shm_address);
   writer.put_bytes(std::as_bytes(std::span(card.cores)))
       .put_string(card.start)
-      .put_string(card.pid_namespace);
+      .put_string(card.pid_namespace)
+      .put(card.tuning);
   writer.put(static_cast<std::uint32_t>(card.quotas.size()));
   for (const base::CpuQuota& quota : card.quotas) writer.put_string(quota.group).put(quota.millicores);
   return std::move(writer).bytes();
@@ -34,6 +35,7 @@ std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
   const auto cores = reader.get_bytes();
   const auto start = reader.get_string();
   const auto pid_namespace = reader.get_string();
+  const auto tuning = reader.get<std::uint64_t>();
   std::vector<base::CpuQuota> quotas;
   for (std::uint32_t left = reader.get<std::uint32_t>().value_or(0); left > 0; --left) {
     auto group = reader.get_string();
@@ -42,8 +44,8 @@ std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
     quotas.push_back({*std::move(group), *millicores});
   }
   if (!reader.finished() || cores->size() % sizeof(std::uint16_t) != 0) return std::nullopt;
-  AddressCard card{*host, *host_id, *pid,           *tcp_address,     *shm_address,
-                   {},    *start,   *pid_namespace, std::move(quotas)};
+  AddressCard card{*host, *host_id, *pid,           *tcp_address,      *shm_address,
+                   {},    *start,   *pid_namespace, std::move(quotas), *tuning};
   card.cores.resize(cores->size() / sizeof(std::uint16_t));
   if (!card.cores.empty()) std::memcpy(card.cores.data(), cores->data(), cores->size());
   return card;

@@ -105,7 +105,8 @@ std::string why_not(const Request& request, Algorithm algorithm) {
 
 // By the tuning table, whose sizes are those of even counts.
 std::optional<Algorithm> measured(const Request& request, const Tuning* tuning) {
-  if (tuning == nullptr || !request.shape.counts.empty() || host_count(request.shape) > 1) return std::nullopt;
+  if (tuning == nullptr || !request.shape.counts.empty() || host_count(request.shape) > 1)
+    return std::nullopt;
   return tuning->find({.operation = request.operation,
                        .ranks = request.shape.size,
                        .link = request.surroundings.near,
@@ -125,9 +126,9 @@ Plan select(const Request& request, const Overrides& overrides) {
   });
   // Puts one of them in front, if it is there.
   const auto prefer = [&](Algorithm algorithm) {
-    const auto found =
-        std::find_if(candidates.begin(), candidates.end(),
-                     [&](const Candidate& candidate) { return candidate.algorithm == algorithm; });
+    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+      return candidate.algorithm == algorithm;
+    });
     if (found == candidates.end()) return false;
     std::rotate(candidates.begin(), found, found + 1);
     return true;

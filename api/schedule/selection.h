@@ -39,8 +39,8 @@ struct Plan {
 
 // Among the algorithms that are right for the request the one that was asked for; else that of the tuning
 // table, which knows groups of one host and even counts; else the one of the least predicted time. A pure
-// function: the same plan on every rank and in every run, whatever was measured meanwhile. Every request has a plan. Cost:
-// some microseconds, O(ranks) with several hosts; callers keep the plan.
+// function: the same plan on every rank and in every run, whatever was measured meanwhile. Every request has
+// a plan. Cost: some microseconds, O(ranks) with several hosts; callers keep the plan.
 Plan select(const Request& request, const Overrides& overrides);
 
 // The plan in words, one or two sentences.

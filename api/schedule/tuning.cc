@@ -104,8 +104,8 @@ std::string text_of(const TuningRow& row) {
   const std::string ranks = std::to_string(where.ranks);
   const std::string bytes = where.bytes == any_size ? "any" : std::to_string(where.bytes);
   const Words words{
-      name(where.operation), ranks, word_of(where.link), word_of_cores(where.shares_cores),
-      bytes,                 name(row.algorithm)};
+      name(where.operation), ranks, word_of(where.link), word_of_cores(where.shares_cores), bytes,
+      name(row.algorithm)};
   std::string text;
   for (const std::string_view word : words) text += (text.empty() ? "" : " ") + std::string(word);
   return text;

@@ -1,5 +1,6 @@
 #include "api/wireup/local_world.h"
 
+#include "api/wireup/algorithm_settings.h"
 #include "api/wireup/core_share.h"
 #include "api/wireup/links.h"
 #include "api/wireup/own_card.h"
@@ -15,6 +16,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
   const int size = static_cast<int>(plans.size());
   const rendezvous::AddressCard own = own_card();
   const std::vector<rendezvous::AddressCard> cards(plans.size(), own);
+  const schedule::Overrides overrides = chosen_algorithms();
   const bool core_per_rank = has_core_of_its_own(own, cards);
   const auto hub = std::make_shared<transport::InprocHub>();
   const auto store = make_memory_store();
@@ -30,6 +32,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     world->store.set(store);
     world->described = "threads of one process";
     world->cards = cards;
+    world->overrides = overrides;
     transport::EngineOptions options;
     options.messenger.self = static_cast<std::uint32_t>(rank);
     options.messenger.peer_count = static_cast<std::uint32_t>(size);

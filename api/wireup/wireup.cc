@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/wireup/algorithm_settings.h"
 #include "api/wireup/core_share.h"
 #include "api/wireup/link_settings.h"
 #include "api/wireup/links.h"
@@ -184,8 +185,10 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->described = options.place.source;
   base::set_log_rank(world->rank);
   world->engine = make_engine(options);
+  world->overrides = chosen_algorithms();
   link_to_self(*world);
   rendezvous::AddressCard card = own_card();
+  card.tuning = tuning_hash(world->overrides);
   if (options.place.alone || (world->size == 1 && options.store == nullptr)) {
     world->cards = {card};
     world->store.set(make_memory_store());  // groups meet there, of one rank, too
@@ -212,6 +215,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   if (!cards) return nullptr;
   world->cards = *std::move(cards);
   require_reachable(*world, origin);
+  require_one_tuning(world->cards, world->rank);
 
   world->local_rank = choose_local_rank(options.place, world->cards);
   const Neighbours neighbours = neighbours_of(card, world->cards);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/schedule/overrides.h"
 #include "api/wireup/device_work.h"
 #include "api/wireup/group_books.h"
 #include "api/wireup/ladder.h"
@@ -113,8 +114,9 @@ struct World {
   bool complete = false;                       // has met all ranks
   bool on_demand = false;                      // linked to those only that were needed
   DeviceWish device_wish = DeviceWish::automatic;
-  LastWords last_words;       // where they stand in the store
-  std::string groups_prefix;  // of keys in the store, see group_key()
+  schedule::Overrides overrides;  // as the environment says; the table is the same on all ranks
+  LastWords last_words;           // where they stand in the store
+  std::string groups_prefix;      // of keys in the store, see group_key()
   mutable GroupBooks group_books;
   std::atomic<bool> destroyed{false};  // destroy() was called: every call is a UsageError
   std::string described;               // how this rank found the others, for people

@@ -48,6 +48,7 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_EAGER_LIMIT",
                   "largest message, in bytes, that is sent before its receive is matched"},
     KnownVariable{"PARLEY_ALGO", "algorithms of collectives: all_reduce=ring,broadcast=binomial"},
+    KnownVariable{"PARLEY_TUNING", "file of measured choices between algorithms; the same on all ranks"},
     KnownVariable{
         "PARLEY_SPAWN",
         "which call of spawn() a process is there for; spawn() itself sets it, with {.exec = true}"},

@@ -53,6 +53,8 @@ struct GroupOptions {
   // How long the members wait for each other. Not given: PARLEY_INIT_TIMEOUT, or what init() was given.
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
   DeviceBackend device_backend = DeviceBackend::automatic;  // PARLEY_DEVICE_PATH wins, where it is set
+  // Algorithms of its collectives, in the grammar of PARLEY_ALGO, which wins; the same at all members.
+  std::string algorithms = {};
 };
 
 }  // namespace parley

@@ -5,9 +5,10 @@
 namespace parley::rendezvous {
 namespace {
 
-const AddressCard card{"node-a",         "boot/net:4",      4711,
-                       "127.0.0.1:4242", "boot/net:4/0af3", {0, 1, 130},
-                       "90210",          "4026531836",      {{"27:4242", 1500}, {"27:1", 8000}}};
+const AddressCard card{"node-a",          "boot/net:4",      4711,
+                       "127.0.0.1:4242",  "boot/net:4/0af3", {0, 1, 130},
+                       "90210",           "4026531836",      {{"27:4242", 1500}, {"27:1", 8000}},
+                       0xfedcba9876543210};
 
 TEST(AddressCard, ComesBackAsItWas) {
   const auto back = decode_card(encode(card));
@@ -21,6 +22,7 @@ TEST(AddressCard, ComesBackAsItWas) {
   EXPECT_EQ(back->start, card.start);
   EXPECT_EQ(back->pid_namespace, card.pid_namespace);
   EXPECT_EQ(back->quotas, card.quotas);
+  EXPECT_EQ(back->tuning, card.tuning);
 }
 
 TEST(AddressCard, TruncatedOrLongerBytesAreNoCard) {

@@ -94,8 +94,9 @@ TEST(Selection, DoesWhatAnOverrideAsksForIfThatIsRight) {
   plan = select(one, asked);
   EXPECT_NE(plan.chosen.algorithm, Algorithm::ring);
   EXPECT_EQ(plan.refused, Algorithm::ring);
-  EXPECT_THAT(explain(one, plan),
-              HasSubstr("ring, which PARLEY_ALGO or the group asks for, cannot: it does not keep rank order"));
+  EXPECT_THAT(
+      explain(one, plan),
+      HasSubstr("ring, which PARLEY_ALGO or the group asks for, cannot: it does not keep rank order"));
 }
 
 // What four ranks on two cores were measured with, over TCP.

@@ -100,8 +100,9 @@ TEST(Tuning, AFailureNamesTheLineWhatIsWrongAndWhatExists) {
             R"(line 3: "ib" is no link; there are shm and tcp)");
   EXPECT_THAT(refusal_of_row("all_reduce 4 shm mine any ring"), HasSubstr(R"("mine" says nothing of cores)"));
   EXPECT_THAT(refusal_of_row("all_reduce 4 shm own 8K ring"), HasSubstr(R"("8K" is no size)"));
-  EXPECT_THAT(refusal_of_row("all_reduce 4 shm own any dissemination"),
-              AllOf(HasSubstr("all_reduce has no algorithm called dissemination"), HasSubstr("rabenseifner")));
+  EXPECT_THAT(
+      refusal_of_row("all_reduce 4 shm own any dissemination"),
+      AllOf(HasSubstr("all_reduce has no algorithm called dissemination"), HasSubstr("rabenseifner")));
   EXPECT_THAT(refusal_of_row("all_reduce 4 shm own any"), HasSubstr("a row has 6 words, not 5"));
   EXPECT_THAT(refusal_of_row("all_reduce 4 shm own any ring ring"), HasSubstr("a row has 6 words, not 7"));
   EXPECT_EQ(refusal_of_row("scan 2 shm own any chain\nscan 2 shm own any linear"),
@@ -112,8 +113,7 @@ TEST(Tuning, AFailureNamesTheLineWhatIsWrongAndWhatExists) {
 
 Overrides overrides_of(std::string_view rows) {
   Overrides overrides;
-  overrides.set_tuning(
-      std::make_shared<const Tuning>(parsed("parley-tuning 1\n" + std::string(rows))));
+  overrides.set_tuning(std::make_shared<const Tuning>(parsed("parley-tuning 1\n" + std::string(rows))));
   return overrides;
 }
 
