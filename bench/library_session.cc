@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 
 #include "bench/limits/floor.h"
@@ -50,26 +51,34 @@ SharedMemory LibrarySession::open_team_memory() {
   return memory;
 }
 
-// How long an exchange takes differs by four orders of magnitude between libraries, so it is tried out; rank
-// 0 decides for all.
-Plan LibrarySession::plan_for(const Contender& contender, std::size_t bytes) {
+// Microseconds of an exchange. They differ by four orders of magnitude between libraries; rank 0 decides for
+// all.
+double LibrarySession::try_out(const Contender& contender) {
   const double round_us = measurement_.round_ms * 1000;
   // The first exchange makes connections.
   contender.try_out(1);
   for (int count = 1;; count *= 4) {
     world_.barrier();
     const double us = world_.share_value(contender.try_out(count));
-    if (us < round_us * trial_part && count < most_tried) continue;
-    const Plan plan = make_plan(measurement_.op, bytes, round_us, us / count);
-    return has_root(measurement_.op) ? in_whole_rotations(plan, world_.size()) : plan;
+    if (us >= round_us * trial_part || count >= most_tried) return us / count;
   }
 }
 
-LibrarySession::Gathered LibrarySession::run_rounds(std::size_t bytes,
-                                                    const std::vector<Contender>& contenders,
-                                                    const ArrivalsOf& arrivals_of) {
+Plan LibrarySession::plan_for(std::size_t bytes, double exchange_us) const {
+  const Plan plan = make_plan(measurement_.op, bytes, measurement_.round_ms * 1000, exchange_us);
+  return has_root(measurement_.op) ? in_whole_rotations(plan, world_.size()) : plan;
+}
+
+LibrarySession::Gathered LibrarySession::run_all(std::size_t bytes, const std::vector<Contender>& contenders,
+                                                 const ArrivalsOf& arrivals_of) {
   std::vector<Plan> plans;
-  for (const Contender& contender : contenders) plans.push_back(plan_for(contender, bytes));
+  for (const Contender& contender : contenders) plans.push_back(plan_for(bytes, try_out(contender)));
+  return run_rounds(contenders, plans, arrivals_of);
+}
+
+LibrarySession::Gathered LibrarySession::run_rounds(const std::vector<Contender>& contenders,
+                                                    const std::vector<Plan>& plans,
+                                                    const ArrivalsOf& arrivals_of) {
   Gathered gathered;
   gathered.series.resize(contenders.size());
   gathered.wrong.resize(contenders.size());
@@ -134,14 +143,46 @@ std::optional<std::vector<Row>> LibrarySession::measure(std::size_t bytes) {
     const auto arrivals_of = [&](std::size_t& wrong) {
       return Arrivals{[&] { buffers.spoil_in(); }, [&] { wrong += buffers.count_wrong(); }};
     };
-    return make_rows(bytes, contenders, run_rounds(bytes, contenders, arrivals_of));
+    return make_rows(bytes, contenders, run_all(bytes, contenders, arrivals_of));
   }
   Buffers buffers(bytes, world_.rank(), pair_.partner);
   // Until it is known how long an exchange takes, only the window counts.
   const Plan plan = make_plan(measurement_.op, bytes, measurement_.round_ms * 1000);
   const std::vector<Contender> contenders = library_.pair_contenders(stage_, pair_.partner, buffers, plan);
   const auto arrivals_of = [&](std::size_t&) { return arrivals_in(buffers, measurement_.op, stage_.leads); };
-  return make_rows(bytes, contenders, run_rounds(bytes, contenders, arrivals_of));
+  return make_rows(bytes, contenders, run_all(bytes, contenders, arrivals_of));
+}
+
+std::optional<Contest> LibrarySession::contest(std::size_t bytes, double most_times) {
+  CollectiveBuffers buffers(measurement_.op, bytes, world_.rank(), world_.size());
+  const std::vector<Contender> all = library_.collective_contenders(stage_, buffers);
+  std::vector<double> trials_us;
+  for (const Contender& contender : all) trials_us.push_back(try_out(contender));
+  const double most_us = most_times * smallest(trials_us);
+  std::vector<Contender> contenders;
+  std::vector<Plan> plans;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i > 0 && trials_us[i] > most_us) continue;
+    contenders.push_back(all[i]);
+    plans.push_back(plan_for(bytes, trials_us[i]));
+  }
+  const auto arrivals_of = [&](std::size_t& wrong) {
+    return Arrivals{[&] { buffers.spoil_in(); }, [&] { wrong += buffers.count_wrong(); }};
+  };
+  const Gathered gathered = run_rounds(contenders, plans, arrivals_of);
+  Contest contest;
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    contest.systems.push_back(contenders[i].system);
+    contest.series.push_back(turns_.collect(measurement_.op, gathered.series[i]));
+    const std::size_t wrong = count_all_wrong(gathered.wrong[i]);
+    if (wrong > 0)
+      throw std::runtime_error(contenders[i].system + ": " + std::to_string(wrong) + " elements are wrong");
+  }
+  if (world_.rank() != 0) return std::nullopt;
+  const std::vector<std::size_t> rounds = rounds_that_count(contest.series);
+  for (Series& series : contest.series) series = only(series, rounds);
+  contest.probe_ns = median(gathered.probe_ns);
+  return contest;
 }
 
 }  // namespace parley::bench

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/gate.h"
@@ -16,6 +17,13 @@
 
 namespace parley::bench {
 
+// Ways to do one thing, as they were held against each other at one size.
+struct Contest {
+  std::vector<std::string> systems;  // the contenders' names
+  std::vector<Series> series;        // of each, from the same rounds
+  double probe_ns = 0;
+};
+
 // Measures one library size after size, with the loops, the rounds and the probe that parley-bench measures
 // Parley with.
 class LibrarySession {
@@ -27,6 +35,11 @@ class LibrarySession {
   // the others. Throws what the library or the raw link throws, and std::runtime_error when received data is
   // wrong.
   std::optional<std::vector<Row>> measure(std::size_t bytes);
+
+  // The same of a collective's ways, for a choice between them: only those whose trial took no more than
+  // `most_times` as long as the quickest one's go on, and the first in any case. Throws std::runtime_error
+  // for wrong elements, too.
+  std::optional<Contest> contest(std::size_t bytes, double most_times);
 
  private:
   // What the rounds of one size gave: of each contender its series, of each round the machine's state.
@@ -42,9 +55,12 @@ class LibrarySession {
 
   [[nodiscard]] bool leads() const;
   SharedMemory open_team_memory();
-  Plan plan_for(const Contender& contender, std::size_t bytes);
-  Gathered run_rounds(std::size_t bytes, const std::vector<Contender>& contenders,
+  double try_out(const Contender& contender);
+  [[nodiscard]] Plan plan_for(std::size_t bytes, double exchange_us) const;
+  Gathered run_rounds(const std::vector<Contender>& contenders, const std::vector<Plan>& plans,
                       const ArrivalsOf& arrivals_of);
+  Gathered run_all(std::size_t bytes, const std::vector<Contender>& contenders,
+                   const ArrivalsOf& arrivals_of);
   std::size_t count_all_wrong(std::size_t mine);
   std::optional<std::vector<Row>> make_rows(std::size_t bytes, const std::vector<Contender>& contenders,
                                             const Gathered& gathered);

@@ -1,5 +1,6 @@
 // parley-bench: measures the library between pairs of processes. It starts them itself, or is one of them
-// when a launcher has set RANK. `compare`, and no words at all, start further programs and measure those.
+// when a launcher has set RANK. `compare`, and no words at all, start further programs and measure those;
+// `tune` writes a table for the library.
 #include <fmt/format.h>
 #include <parley/init.h>
 #include <parley/launch.h>
@@ -17,6 +18,7 @@
 #include "bench/devices/presence.h"
 #include "bench/options.h"
 #include "bench/rank_main.h"
+#include "bench/tune/tune.h"
 
 namespace {
 
@@ -57,6 +59,8 @@ int run(const std::vector<std::string>& words) {
   }
   if (!words.empty() && words.front() == "compare")
     return parley::bench::compare::compare_main({words.begin() + 1, words.end()});
+  if (!words.empty() && words.front() == "tune")
+    return parley::bench::tune::tune_main({words.begin() + 1, words.end()});
   std::vector<const char*> arguments{"parley-bench"};
   for (const std::string& word : words) arguments.push_back(word.c_str());
   const auto options = parley::bench::parse_options(static_cast<int>(arguments.size()), arguments.data());

@@ -11,6 +11,7 @@ SYNOPSIS
     parley-bench OPERATION [OPTIONS]
     parley-bench limits [OPTIONS]
     parley-bench compare [OPTIONS]
+    parley-bench tune [OPTIONS]
     parley-run -n 2 parley-bench OPERATION [OPTIONS]
 
 DESCRIPTION
@@ -35,6 +36,8 @@ OPERATIONS
     limits          the first four, without Parley: raw loops over shared memory, and which is the fastest
     compare         Parley, MPI, Gloo and the raw limits in one run, in turns: a program of its own kind, with its
                     own options; see parley-bench compare --help
+    tune            which algorithm collectives shall take on this machine: writes the file that PARLEY_TUNING names;
+                    see parley-bench tune --help
 
 OPTIONS
     Those of an operation: parley-bench latency --help.
@@ -62,6 +65,7 @@ EXAMPLES
     parley-bench bandwidth --device cuda --sizes 8:1G
     parley-bench limits --ops latency --sizes 64K,1M --rewrite
     parley-bench compare --html report.html
+    parley-bench tune --output parley.tuning
 
 SEE ALSO
     bench/README.md says how figures are taken and what the JSON rows mean; bench/compare/README.md how systems are
