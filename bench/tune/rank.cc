@@ -75,7 +75,7 @@ void rank_main(const TuneOptions& options, Course course, std::span<Finding> fin
       Measurement measurement;
       measurement.op = op;
       measurement.transport = options.transport;
-      measurement.rewrite = true;
+      measurement.rewrite = enough_cores;  // see README.md
       measurement.rounds = options.rounds;
       measurement.round_ms = options.round_ms;
       LibrarySession session(library, measurement, enough_cores ? Idle::spin : Idle::yield);

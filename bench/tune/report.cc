@@ -11,10 +11,12 @@
 namespace parley::bench::tune {
 namespace {
 
-// Of each number of ranks the least and the largest: "2 ranks 61 to 75 ns".
+// Of each number of ranks the least and the largest: "2 ranks 61 to 75 ns". Of ranks that share cores a probe
+// tells nothing.
 std::string distances_in(std::span<const Finding> findings) {
   std::map<std::uint32_t, std::pair<double, double>> distances;
   for (const Finding& finding : findings) {
+    if (finding.where.shares_cores) continue;
     const auto& [where, is_new] =
         distances.try_emplace(finding.where.ranks, finding.probe_ns, finding.probe_ns);
     auto& [least, most] = where->second;
@@ -34,10 +36,12 @@ std::string remarks_on(const TuneOptions& options, const std::string& command,
                        std::span<const Finding> findings) {
   std::string text = fmt::format("Written by: {}\nOn: {}\n", command, compare::current_date());
   for (const auto& [name, value] : compare::describe_machine()) text += fmt::format("{}: {}\n", name, value);
-  text += fmt::format("From core to core, one way: {}\n", distances_in(findings));
+  if (const std::string distances = distances_in(findings); !distances.empty())
+    text += fmt::format("From core to core, one way: {}\n", distances);
   text += fmt::format(
-      "Calls on 32-bit floats, buffers written anew before each; medians of {} rounds of {} ms. The price\n"
-      "model's choice, unless another one is clearly faster. See parley-bench tune --help.\n",
+      "Calls on 32-bit floats, medians of {} rounds of {} ms. The price model's choice, unless another one "
+      "is\n"
+      "clearly faster. See parley-bench tune --help.\n",
       options.rounds, options.round_ms);
   return text;
 }

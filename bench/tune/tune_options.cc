@@ -116,8 +116,9 @@ DESCRIPTION
     size, in groups of several hosts, with uneven counts, in scan and exscan, and where the algorithm cannot do a
     call (an operator that does not commute, say) the model goes on to choose. PARLEY_ALGO wins over the table.
 
-    Calls move 32-bit floats, sum where something is folded, and have their buffers written anew before each,
-    outside the measured time. Results are checked. Measure on a machine that does nothing else.
+    Calls move 32-bit floats, and sum where something is folded. Where each rank has a core of its own, buffers are
+    written anew before each call, outside the measured time; where ranks share cores, calls follow each other.
+    Results are checked. Measure on a machine that does nothing else, and once more when that has changed.
 
 OPTIONS
     --ranks LIST            how many processes, even numbers [2,4]

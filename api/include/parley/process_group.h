@@ -60,9 +60,10 @@ class PARLEY_API ProcessGroup {
   //
   // Thread-safety: several threads may make groups at once. Calls with equal lists pair in the order in which
   // each member makes them, and so do calls of split() on one group.
-  // Errors: UsageError for an empty list, ranks out of range or twice; MismatchError showing both calls when
-  // members differ in order or name, or wait for each other in different calls; PeerDiedError, PeerLeftError;
-  // TimeoutError naming who has not come and what it waits for; StoreLostError. All members get the same.
+  // Errors: UsageError for an empty list, ranks out of range or twice, an unknown algorithm; MismatchError
+  // showing both calls when members differ in order, name or algorithms, or wait for each other in different
+  // calls; PeerDiedError, PeerLeftError; TimeoutError naming who has not come and what it waits for;
+  // StoreLostError. All members get the same.
 
   // The ranks (of this group) in the order given. Called by the members; to others it returns at once a group
   // of which they are no member.
