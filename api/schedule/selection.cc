@@ -98,6 +98,11 @@ std::string describe(const Request& request) {
 }
 
 std::string why_not(const Request& request, Algorithm algorithm) {
+  Shape with_memory = request.shape;
+  with_memory.line_count = with_memory.stage_count = with_memory.size;
+  if (request.shape.stage_count == 0 && !supports(request.operation, algorithm, request.shape) &&
+      supports(request.operation, algorithm, with_memory))
+    return "the ranks share no memory, or not before some calls";
   if (!supports(request.operation, algorithm, request.shape) || counts_are_private(request))
     return "it is not for such counts or hosts";
   return request.rank_order ? "it does not fold once, in rank order" : "it does not keep rank order";

@@ -24,7 +24,7 @@ struct TuningCase {
   bool shares_cores = false;  // more ranks than cores
   std::uint64_t bytes = 0;    // as ProcessGroup::describe_plan() counts them
 
-  friend auto operator<=>(const TuningCase&, const TuningCase&) = default;
+  friend auto operator<=>(const TuningCase&, const TuningCase&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // The algorithm that was fastest up to so many bytes, from where the row before it ends.

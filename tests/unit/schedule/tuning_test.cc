@@ -152,6 +152,13 @@ TEST(Selection, DoesNotTakeWhatWasMeasuredForSomethingElse) {
   EXPECT_THAT(explain(one, plan),
               HasSubstr("ring, which the file of PARLEY_TUNING gives, cannot: it does not keep rank order"));
 
+  one = request(8);
+  const Overrides by_memory = overrides_of("all_reduce 4 shm own any flat\n");
+  EXPECT_THAT(explain(one, select(one, by_memory)),
+              HasSubstr("cannot: the ranks share no memory, or not before some calls"));
+  one.shape.stage_count = 1024;
+  EXPECT_EQ(select(one, by_memory).chosen.algorithm, Algorithm::flat);
+
   const std::vector<std::uint32_t> two_hosts{0, 0, 1, 1};
   one = request(8);
   one.shape.hosts = two_hosts;
