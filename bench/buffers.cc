@@ -7,25 +7,17 @@
 #include <stdexcept>
 #include <string>
 
+#include "bench/pattern.h"
 #include "bench/sizes.h"
 
 namespace parley::bench {
 namespace {
 
 constexpr std::align_val_t page{4096};
-constexpr std::uint8_t spoiled = 0xff;
-
-// Applied to every byte when a message is written anew; makes no byte of a pattern the spoiled one.
-constexpr std::uint64_t rewriting = 0x0101010101010101;
 constexpr std::size_t word_bytes = sizeof(rewriting);
 
-// Never zero, never `spoiled`, different for two ranks of a pair, and without a power of two as its period.
-std::uint8_t pattern(int rank, std::size_t index) noexcept {
-  return static_cast<std::uint8_t>(1 + (index + static_cast<std::size_t>(rank) * 13) % 251);
-}
-
-void fill(std::uint8_t* memory, std::size_t bytes, int rank) noexcept {
-  for (std::size_t i = 0; i < bytes; ++i) memory[i] = pattern(rank, i);
+constexpr std::size_t whole_words(std::size_t bytes) noexcept {
+  return (bytes + word_bytes - 1) / word_bytes * word_bytes;
 }
 
 }  // namespace
@@ -41,7 +33,7 @@ Buffers::Memory Buffers::allocate(std::size_t bytes) {
 }
 
 std::size_t Buffers::room_for(std::size_t bytes) noexcept {
-  return (std::max(bytes, least_capacity) + word_bytes - 1) / word_bytes * word_bytes;
+  return whole_words(std::max(bytes + DistinctMessages::most_messages, least_capacity));
 }
 
 Buffers::Buffers(std::size_t bytes, int rank, int partner) : Buffers(bytes, rank, partner, nullptr) {}
@@ -53,8 +45,8 @@ Buffers::Buffers(std::size_t bytes, int rank, int partner, std::uint8_t* out)
       own_out_(out == nullptr ? allocate(capacity_) : nullptr),
       out_(out == nullptr ? own_out_.get() : out),
       in_(allocate(capacity_)) {
-  fill(out_, capacity_, rank);
-  std::memset(in_.get(), spoiled, capacity_);
+  write_pattern({out_, capacity_}, rank);
+  std::memset(in_.get(), spoiled_byte, capacity_);
 }
 
 void Buffers::move_to(RankDevice& device) {
@@ -72,18 +64,25 @@ void Buffers::rewrite_out() {
 }
 
 void Buffers::spoil_in() {
-  std::memset(in_.get(), spoiled, bytes_);
+  std::memset(in_.get(), spoiled_byte, bytes_);
   if (twins_ != nullptr) twins_->spoil_in();
 }
 
 void Buffers::check_in() {
   if (twins_ != nullptr) twins_->read_in(std::as_writable_bytes(in()));
-  const int flipped = partner_rewrote_ ? static_cast<std::uint8_t>(rewriting) : 0;
-  for (std::size_t i = 0; i < bytes_; ++i) {
-    if (in_[i] == (pattern(partner_, i) ^ flipped)) continue;
-    throw std::runtime_error("byte " + std::to_string(i) + " of " + std::to_string(bytes_) +
-                             " received from rank " + std::to_string(partner_) + " is wrong");
-  }
+  const auto wrong = first_wrong(in(), partner_, 0, partner_rewrote_);
+  if (!wrong) return;
+  throw std::runtime_error("byte " + std::to_string(*wrong) + " of " + std::to_string(bytes_) +
+                           " received from rank " + std::to_string(partner_) + " is wrong");
+}
+
+DistinctMessages& Buffers::distinct() {
+  if (!distinct_) distinct_.emplace(out_, bytes_, partner_);
+  return *distinct_;
+}
+
+void Buffers::check_distinct() {
+  distinct_->check(partner_rewrote_ ? whole_words(bytes_) : 0);
 }
 
 }  // namespace parley::bench

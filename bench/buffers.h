@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "bench/devices/device_twins.h"
+#include "bench/distinct_messages.h"
 
 namespace parley::bench {
 
@@ -45,6 +47,11 @@ class Buffers {
   // Throws std::runtime_error when the received message is not the partner's.
   void check_in();
 
+  // Messages that differ, from the memory of `out`; made when first asked for. REQUIRES: no device.
+  [[nodiscard]] DistinctMessages& distinct();
+  // Throws what DistinctMessages::check() throws. REQUIRES: they were received.
+  void check_distinct();
+
  private:
   struct Free {
     void operator()(std::uint8_t* memory) const noexcept;
@@ -60,6 +67,7 @@ class Buffers {
   std::uint8_t* out_;
   Memory in_;
   std::unique_ptr<DeviceTwins> twins_;
+  std::optional<DistinctMessages> distinct_;
 };
 
 }  // namespace parley::bench

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 #include "bench/options.h"
 
@@ -40,6 +39,16 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 }
 
 }  // namespace
+
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return parts;
+}
 
 std::string enumerate(std::span<const std::string_view> names) {
   std::string text(names.front());

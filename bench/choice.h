@@ -4,8 +4,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace parley::bench {
+
+// What stands between the commas of a list; at least one part, which may be empty. They borrow the list.
+std::vector<std::string_view> parts_of(std::string_view list);
 
 // "a, b or c". REQUIRES: at least one name.
 std::string enumerate(std::span<const std::string_view> names);

@@ -35,29 +35,53 @@ bool brings(Op op, int rank, int root) noexcept {
   return true;
 }
 
+// What is got begins a page of its own.
+std::size_t in_at(std::size_t out_count) noexcept {
+  constexpr std::size_t page_bytes = static_cast<std::size_t>(page);
+  // Never nothing: libraries want an address for a barrier's nothing too.
+  const std::size_t bytes = std::max(out_count, std::size_t{1}) * sizeof(float);
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+std::size_t given(Op op, std::size_t count, int ranks) noexcept {
+  return gives_to_each(op) ? count * static_cast<std::size_t>(ranks) : count;
+}
+
+std::size_t got(Op op, std::size_t count, int ranks) noexcept {
+  return gets_of_each(op) ? count * static_cast<std::size_t>(ranks) : count;
+}
+
 }  // namespace
 
-void CollectiveBuffers::Free::operator()(float* memory) const noexcept {
+void CollectiveBuffers::Free::operator()(std::byte* memory) const noexcept {
   ::operator delete[](memory, page);
 }
 
-CollectiveBuffers::Memory CollectiveBuffers::allocate(std::size_t count) {
-  // Never nothing: libraries want an address for a barrier's nothing too.
-  const std::size_t bytes = std::max(count, std::size_t{1}) * sizeof(float);
-  auto* memory = static_cast<float*>(::operator new[](bytes, page, std::nothrow));
-  if (memory == nullptr) throw std::runtime_error("no memory for a buffer of " + format_size(bytes));
+CollectiveBuffers::Memory CollectiveBuffers::allocate(std::size_t bytes) {
+  auto* memory = static_cast<std::byte*>(::operator new[](bytes, page, std::nothrow));
+  if (memory == nullptr) throw std::runtime_error("no memory for buffers of " + format_size(bytes));
   return Memory(memory);
 }
 
+std::size_t CollectiveBuffers::room_for(Op op, std::size_t bytes, int ranks) noexcept {
+  const std::size_t count = bytes / sizeof(float);
+  return in_at(given(op, count, ranks)) + std::max(got(op, count, ranks), std::size_t{1}) * sizeof(float);
+}
+
 CollectiveBuffers::CollectiveBuffers(Op op, std::size_t bytes, int rank, int ranks)
+    : CollectiveBuffers(op, bytes, rank, ranks, nullptr) {}
+
+CollectiveBuffers::CollectiveBuffers(Op op, std::size_t bytes, int rank, int ranks, std::byte* memory)
     : op_(op),
       rank_(rank),
       ranks_(ranks),
       count_(bytes / sizeof(float)),
-      out_count_(gives_to_each(op) ? count_ * static_cast<std::size_t>(ranks) : count_),
-      in_count_(gets_of_each(op) ? count_ * static_cast<std::size_t>(ranks) : count_),
-      out_(allocate(out_count_)),
-      in_(allocate(in_count_)) {
+      out_count_(given(op, count_, ranks)),
+      in_count_(got(op, count_, ranks)),
+      own_memory_(memory == nullptr ? allocate(room_for(op, bytes, ranks)) : nullptr) {
+  std::byte* const base = memory == nullptr ? own_memory_.get() : memory;
+  out_ = reinterpret_cast<float*>(base);
+  in_ = reinterpret_cast<float*>(base + in_at(out_count_));
   for (std::size_t i = 0; i < out_count_; ++i) out_[i] = element(rank, i);
   spoil_in();
 }
@@ -78,7 +102,7 @@ void CollectiveBuffers::rewrite_out() {
 
 void CollectiveBuffers::spoil_in() {
   // Equal to nothing, not even to itself.
-  std::fill_n(in_.get(), in_count_, std::numeric_limits<float>::quiet_NaN());
+  std::fill_n(in_, in_count_, std::numeric_limits<float>::quiet_NaN());
   if (twins_ != nullptr) twins_->spoil_in();
   result_.reset();
 }

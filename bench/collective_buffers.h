@@ -20,14 +20,17 @@ class CollectiveBuffers {
   // REQUIRES: a collective; bytes is a multiple of an element's, and zero for a barrier. Throws
   // std::runtime_error when there is no memory.
   CollectiveBuffers(Op op, std::size_t bytes, int rank, int ranks);
+  // In memory of the caller's with room_for() bytes, aligned as floats are: what is given lies at its start.
+  CollectiveBuffers(Op op, std::size_t bytes, int rank, int ranks, std::byte* memory);
+  [[nodiscard]] static std::size_t room_for(Op op, std::size_t bytes, int ranks) noexcept;
 
   [[nodiscard]] Op op() const noexcept { return op_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
   // Elements of a block.
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  [[nodiscard]] std::span<float> out() noexcept { return {out_.get(), out_count_}; }
-  [[nodiscard]] std::span<float> in() noexcept { return {in_.get(), in_count_}; }
+  [[nodiscard]] std::span<float> out() noexcept { return {out_, out_count_}; }
+  [[nodiscard]] std::span<float> in() noexcept { return {in_, in_count_}; }
 
   // As Buffers::move_to() and twins().
   void move_to(RankDevice& device);
@@ -45,10 +48,10 @@ class CollectiveBuffers {
 
  private:
   struct Free {
-    void operator()(float* memory) const noexcept;
+    void operator()(std::byte* memory) const noexcept;
   };
-  using Memory = std::unique_ptr<float[], Free>;
-  static Memory allocate(std::size_t count);
+  using Memory = std::unique_ptr<std::byte[], Free>;
+  static Memory allocate(std::size_t bytes);
   // What a call brought: its root, and whether all had written their buffers an odd number of times.
   struct Result {
     int root;
@@ -62,8 +65,9 @@ class CollectiveBuffers {
   std::size_t count_;
   std::size_t out_count_;
   std::size_t in_count_;
-  Memory out_;
-  Memory in_;
+  Memory own_memory_;  // none where it is the caller's
+  float* out_;
+  float* in_;
   std::unique_ptr<DeviceTwins> twins_;
   bool negated_ = false;
   std::optional<Result> result_;

@@ -1,8 +1,6 @@
 #include "bench/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <fstream>
 
 #include "bench/sizes.h"
 
@@ -57,19 +55,18 @@ std::vector<std::size_t> sizes_for(Op op, const std::string& list) {
   return sizes;
 }
 
-void check_ranks(int ranks) {
-  if (ranks >= 2 && ranks <= most_ranks && ranks % 2 == 0) return;
+void check_ranks(Op op, int ranks) {
+  if (ranks >= 2 && ranks <= most_ranks && (ranks % 2 == 0 || is_collective(op))) return;
   std::string why = "ranks talk in pairs (0-1, 2-3, ...), so there must be an even number of them";
+  if (is_collective(op)) why = "a collective is of two ranks or more";
   if (ranks > most_ranks)
     why = "all ranks run on one host, at most " + std::to_string(most_ranks) + " of them";
   throw CommandLineError(std::to_string(ranks) + (ranks == 1 ? " rank: " : " ranks: ") + why);
 }
 
-void check_json_file(const std::string& name) {
-  errno = 0;
-  const std::ofstream file(name, std::ios::app);
-  if (file) return;
-  throw CommandLineError("--json: cannot write " + name + ": " + std::generic_category().message(errno));
+std::string command_text(std::string program, const std::vector<std::string>& arguments) {
+  for (const std::string& word : arguments) program += ' ' + word;
+  return program;
 }
 
 }  // namespace parley::bench

@@ -46,16 +46,16 @@ Number parse_number(const char* option, std::string_view word, const char* kind,
   throw CommandLineError(text.str());
 }
 
+// A command as it was written: the words with spaces between them.
+std::string command_text(std::string program, const std::vector<std::string>& arguments);
+
 // What --sizes says.
 std::vector<std::size_t> sizes_from(const std::string& list);
 
 // The same for an operation: a barrier moves nothing; collectives move 32-bit floats.
 std::vector<std::size_t> sizes_for(Op op, const std::string& list);
 
-// Pairs of ranks talk, so their number is even; at least 2, and no more than one host can start.
-void check_ranks(int ranks);
-
-// Opens the file for appending, so that a wrong name is known before anything is measured.
-void check_json_file(const std::string& name);
+// At least 2, and no more than one host can start; an even number where pairs of ranks talk.
+void check_ranks(Op op, int ranks);
 
 }  // namespace parley::bench

@@ -13,6 +13,7 @@
 #include "bench/op.h"
 #include "bench/phase.h"
 #include "bench/plan.h"
+#include "bench/raw_link.h"
 #include "bench/rewriting.h"
 #include "bench/stopwatch.h"
 #include "bench/turns.h"
@@ -26,6 +27,9 @@ struct Stage {
   bool leads;
   bool rewritten;
   Gate& gate;
+  // For loops without a library: what tells whether the neighbour lives, and how they wait.
+  const RawLink& link;
+  Idle idle;
 };
 
 // One way of one library to do an operation at one size; what the session knows of it.
@@ -36,6 +40,10 @@ struct Contender {
   std::function<PhaseResult(const Plan&)> phase;
   // What its turn brings, where that is not what the session's buffers are there for.
   std::optional<Arrivals> arrivals = {};
+  // Of a way that moves messages: prove_messages().
+  std::function<void()> prove = {};
+  // A collective's buffers, where they are not the session's.
+  CollectiveBuffers* buffers = nullptr;
 };
 
 // A System of phase.h, made of `arguments`. Borrows stage and buffers.
@@ -53,7 +61,8 @@ Contender make_pair_contender(std::string name, const Stage& stage, Buffers& buf
     return run_prepared_phase(*system, stage.op, plan, stage.leads,
                               [&] { rewrite(stage.gate, buffers, stage.op, stage.leads); });
   };
-  return {std::move(name), try_out, phase, {}};
+  const auto prove = [system, &stage, &buffers] { prove_messages(*system, buffers, stage.op, stage.leads); };
+  return {std::move(name), try_out, phase, {}, prove};
 }
 
 // A Collective of collective.h, made of `arguments`. Borrows stage and buffers.
@@ -76,7 +85,7 @@ Contender make_collective_contender(std::string name, const Stage& stage, Collec
     if (!stage.rewritten) return run_collective_phase(player->exchange, plan, stage.leads);
     return run_prepared_collective_phase(player->exchange, buffers, plan, stage.leads, stage.gate);
   };
-  return {std::move(name), try_out, phase, {}};
+  return {std::move(name), try_out, phase, {}, {}};
 }
 
 }  // namespace parley::bench

@@ -32,8 +32,9 @@ LibrarySession::LibrarySession(Library& library, const Measurement& measurement,
       team_memory_(open_team_memory()),
       pair_gate_(pair_.gate_flags(), 2, pair_.place(), waiting_),
       team_gate_(team_memory_.data(), world_.size(), world_.rank(), waiting_),
-      stage_{measurement.op, leads(), measurement.rewrite,
-             is_collective(measurement.op) ? team_gate_ : pair_gate_},
+      stage_{measurement.op,      leads(),
+             measurement.rewrite, is_collective(measurement.op) ? team_gate_ : pair_gate_,
+             pair_.link,          idle},
       turns_(world_, stage_.leads, idle) {}
 
 bool LibrarySession::leads() const {
@@ -90,13 +91,22 @@ LibrarySession::Gathered LibrarySession::run_rounds(const std::vector<Contender>
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       const std::size_t turn = (i + static_cast<std::size_t>(round)) % contenders.size();
       const Contender& contender = contenders[turn];
-      turns_.take(contender.arrivals ? *contender.arrivals : arrivals_of(gathered.wrong[turn]),
-                  gathered.series[turn], [&] { return contender.phase(plans[turn]); });
+      turns_.take(
+          contender.arrivals ? *contender.arrivals : arrivals_of(contender, gathered.wrong[turn]),
+          gathered.series[turn], [&] { return contender.phase(plans[turn]); }, contender.prove);
     }
   }
   // A partner may still be reading this rank's buffers.
   world_.barrier();
   return gathered;
+}
+
+// In the session's buffers, or in those of a contender's own.
+LibrarySession::ArrivalsOf LibrarySession::arrivals_of_calls(CollectiveBuffers& buffers) {
+  return [&buffers](const Contender& contender, std::size_t& wrong) {
+    CollectiveBuffers& into = contender.buffers != nullptr ? *contender.buffers : buffers;
+    return Arrivals{[&into] { into.spoil_in(); }, [&into, &wrong] { wrong += into.count_wrong(); }};
+  };
 }
 
 // At rank 0: of all ranks.
@@ -140,16 +150,15 @@ std::optional<std::vector<Row>> LibrarySession::measure(std::size_t bytes) {
   if (is_collective(measurement_.op)) {
     CollectiveBuffers buffers(measurement_.op, bytes, world_.rank(), world_.size());
     const std::vector<Contender> contenders = library_.collective_contenders(stage_, buffers);
-    const auto arrivals_of = [&](std::size_t& wrong) {
-      return Arrivals{[&] { buffers.spoil_in(); }, [&] { wrong += buffers.count_wrong(); }};
-    };
-    return make_rows(bytes, contenders, run_all(bytes, contenders, arrivals_of));
+    return make_rows(bytes, contenders, run_all(bytes, contenders, arrivals_of_calls(buffers)));
   }
   Buffers buffers(bytes, world_.rank(), pair_.partner);
   // Until it is known how long an exchange takes, only the window counts.
   const Plan plan = make_plan(measurement_.op, bytes, measurement_.round_ms * 1000);
   const std::vector<Contender> contenders = library_.pair_contenders(stage_, pair_.partner, buffers, plan);
-  const auto arrivals_of = [&](std::size_t&) { return arrivals_in(buffers, measurement_.op, stage_.leads); };
+  const auto arrivals_of = [&](const Contender&, std::size_t&) {
+    return arrivals_in(buffers, measurement_.op, stage_.leads);
+  };
   return make_rows(bytes, contenders, run_all(bytes, contenders, arrivals_of));
 }
 
@@ -166,10 +175,7 @@ std::optional<Contest> LibrarySession::contest(std::size_t bytes, double most_ti
     contenders.push_back(all[i]);
     plans.push_back(plan_for(bytes, trials_us[i]));
   }
-  const auto arrivals_of = [&](std::size_t& wrong) {
-    return Arrivals{[&] { buffers.spoil_in(); }, [&] { wrong += buffers.count_wrong(); }};
-  };
-  const Gathered gathered = run_rounds(contenders, plans, arrivals_of);
+  const Gathered gathered = run_rounds(contenders, plans, arrivals_of_calls(buffers));
   Contest contest;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     contest.systems.push_back(contenders[i].system);

@@ -51,7 +51,7 @@ class LibrarySession {
   };
 
   // What a turn brings; what of it is wrong is added.
-  using ArrivalsOf = std::function<Arrivals(std::size_t& wrong)>;
+  using ArrivalsOf = std::function<Arrivals(const Contender& contender, std::size_t& wrong)>;
 
   [[nodiscard]] bool leads() const;
   SharedMemory open_team_memory();
@@ -61,6 +61,7 @@ class LibrarySession {
                       const ArrivalsOf& arrivals_of);
   Gathered run_all(std::size_t bytes, const std::vector<Contender>& contenders,
                    const ArrivalsOf& arrivals_of);
+  static ArrivalsOf arrivals_of_calls(CollectiveBuffers& buffers);
   std::size_t count_all_wrong(std::size_t mine);
   std::optional<std::vector<Row>> make_rows(std::size_t bytes, const std::vector<Contender>& contenders,
                                             const Gathered& gathered);

@@ -1,6 +1,6 @@
 // parley-bench: measures the library between pairs of processes. It starts them itself, or is one of them
 // when a launcher has set RANK. `compare`, and no words at all, start further programs and measure those;
-// `tune` writes a table for the library.
+// `tune` writes a table for the library; `scale` measures more and more ranks.
 #include <fmt/format.h>
 #include <parley/init.h>
 #include <parley/launch.h>
@@ -18,7 +18,10 @@
 #include "bench/devices/presence.h"
 #include "bench/options.h"
 #include "bench/rank_main.h"
+#include "bench/report_files.h"
+#include "bench/scale/scale.h"
 #include "bench/tune/tune.h"
+#include "bench/two_transports.h"
 
 namespace {
 
@@ -31,7 +34,11 @@ int run(const parley::bench::Options& options) {
   const char* const rank = std::getenv("RANK");
   // Rank 0 writes them.
   const bool writes_rows = rank == nullptr || std::string_view(rank) == "0";
-  if (writes_rows && !options.json_file.empty()) parley::bench::check_json_file(options.json_file);
+  if (writes_rows && !options.json_file.empty()) parley::bench::check_writable("--json", options.json_file);
+  if (options.two_transports && rank != nullptr)
+    throw parley::bench::CommandLineError(
+        "--transport shm,tcp starts its ranks itself: leave the launcher out");
+  if (options.two_transports) return parley::bench::measure_two_transports(options);
   if (rank != nullptr) {
     parley::bench::rank_main(options);
     return 0;
@@ -59,6 +66,8 @@ int run(const std::vector<std::string>& words) {
   }
   if (!words.empty() && words.front() == "compare")
     return parley::bench::compare::compare_main({words.begin() + 1, words.end()});
+  if (!words.empty() && words.front() == "scale")
+    return parley::bench::scale::scale_main({words.begin() + 1, words.end()});
   if (!words.empty() && words.front() == "tune")
     return parley::bench::tune::tune_main({words.begin() + 1, words.end()});
   std::vector<const char*> arguments{"parley-bench"};

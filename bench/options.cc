@@ -14,7 +14,8 @@ namespace parley::bench {
 namespace {
 
 constexpr std::string_view limits_name = "limits";
-constexpr std::array<std::string_view, 2> transports = {"tcp", "shm"};
+constexpr std::string_view both_transports = "shm,tcp";
+constexpr std::array<std::string_view, 3> transports = {"tcp", "shm", both_transports};
 constexpr std::array<std::string_view, 2> memories = {"cpu", "cuda"};
 
 constexpr std::size_t largest_limit_bytes = std::size_t{1} << 30;
@@ -26,12 +27,14 @@ constexpr const char* footer = R"(Operations:
   message-rate  as bandwidth, counted instead of weighed
   broadcast, reduce, all_reduce, all_gather, reduce_scatter, all_to_all, gather, scatter, barrier
                 calls of a collective one after the other; bandwidths as nccl-tests define them
+                over shm beside raw loops of the same, and which of them is the fastest
   limits        the first four, without Parley: raw loops over shared memory, and which is the fastest
 
 Examples:
   parley-bench latency
   parley-bench bandwidth --sizes 8:16M --json rows.jsonl
   parley-bench latency --transport shm --rewrite
+  parley-bench latency --transport shm,tcp
   parley-bench all_reduce --ranks 4 --transport shm --algo ring
   parley-bench bandwidth --device cuda --sizes 8:1G
   parley-bench limits --ops latency,bandwidth --sizes 64K,1M --rewrite
@@ -95,9 +98,11 @@ void define(CLI::App& app, Words& words, Options& options) {
   const auto add = [&](const char* name, std::string& word, const char* type, const char* meaning) {
     app.add_option(name, word, meaning)->type_name(type);
   };
-  add("--ranks", words.ranks, "N", "How many processes to start, an even number [2]");
+  add("--ranks", words.ranks, "N",
+      "How many processes to start; an even number where pairs of them talk [2]");
   add("--transport", words.transport, "NAME",
-      "What carries the messages: tcp, shm [tcp; with --device cuda: shm]");
+      "What carries the messages: tcp, shm, or shm,tcp for both in turns, in one table [tcp; with --device "
+      "cuda: shm]");
   add("--device", words.device, "NAME",
       "Where buffers lie: cpu, cuda (each rank uses the device of its local rank, counted round), or a pair "
       "such "
@@ -115,7 +120,7 @@ void define(CLI::App& app, Words& words, Options& options) {
   app.add_flag("--rewrite", words.rewrite,
                "Write the senders' buffers anew before each exchange, outside the measured time");
   app.add_flag("--arena", words.arena,
-               "shm: Parley sends from shared tensors, and is held against all loops");
+               "shm: Parley's buffers are shared tensors, and it is held against all loops");
   app.add_flag("--no-cma", words.no_cma, "shm: Parley goes without cross-memory copies");
   app.add_flag("--async", words.async, "Collectives: each call returns at once and is waited for then");
   add("--algo", options.algorithm, "NAME", "Collectives: this algorithm [Parley's choice, which is printed]");
@@ -155,11 +160,9 @@ Op limit_op_from(std::string_view name) {
 // Each operation once, in the order of the list.
 std::vector<Op> ops_from(std::string_view list) {
   std::vector<Op> found;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', begin), list.size());
-    const Op op = limit_op_from(list.substr(begin, comma - begin));
+  for (const std::string_view part : parts_of(list)) {
+    const Op op = limit_op_from(part);
     if (std::find(found.begin(), found.end(), op) == found.end()) found.push_back(op);
-    begin = comma + 1;
   }
   return found;
 }
@@ -226,6 +229,11 @@ void understand_transport(const CLI::App& app, const Words& words, Options& opti
     options.transport = transports[choose("transport", words.transport, transports)];
   }
   const bool is_shared = options.transport == "shm";
+  options.two_transports = options.transport == both_transports;
+  if (options.two_transports && (words.arena || words.no_cma || words.tls))
+    throw CommandLineError("--arena, --no-cma and --tls belong to one transport");
+  if (options.two_transports && (is_collective(options.op) || options.devices.has_device()))
+    throw CommandLineError("--transport shm,tcp belongs to messages between two ranks, in the host's memory");
   if (words.arena && !is_shared) throw CommandLineError("--arena belongs to shared memory");
   if (words.no_cma && !is_shared) throw CommandLineError("--no-cma belongs to shared memory");
   if (words.tls && is_shared) throw CommandLineError("--tls belongs to tcp");
@@ -246,7 +254,7 @@ void understand_collective(const CLI::App& app, const Words& words, Options& opt
     }
     return;
   }
-  if (options.arena) throw CommandLineError("--arena belongs to messages between two ranks");
+  if (options.arena && options.op == Op::barrier) throw CommandLineError("--arena: a barrier moves nothing");
   if (options.async && options.op == Op::barrier) throw CommandLineError("--async: a barrier is never");
   if (options.by_hand && (options.op != Op::all_reduce || options.ranks.value_or(2) != 2))
     throw CommandLineError("--by-hand belongs to all_reduce of two ranks");
@@ -256,8 +264,10 @@ void understand_collective(const CLI::App& app, const Words& words, Options& opt
 void understand(const CLI::App& app, const Words& words, Options& options) {
   understand_what(app, words, options);
   if (app.count("--ranks") > 0) {
-    options.ranks = parse_number("--ranks", words.ranks, "an even number", 2, most_ranks);
-    check_ranks(*options.ranks);
+    const bool has_pairs = options.limits || !is_collective(options.op);
+    options.ranks =
+        parse_number("--ranks", words.ranks, has_pairs ? "an even number" : "a whole number", 2, most_ranks);
+    check_ranks(options.op, *options.ranks);
   }
   understand_device(app, words, options);
   understand_path(app, words, options);

@@ -9,6 +9,8 @@
 
 namespace parley::bench {
 
+class Relay;
+
 // The command line.
 // With `limits`, `sizes` may be empty: the usual ones of each operation.
 struct Options : Measurement {
@@ -19,6 +21,10 @@ struct Options : Measurement {
   bool no_cma = false;
   std::optional<int> ranks;  // not given: 2, or the world's size under a launcher
   bool tls = false;
+  bool two_transports = false;  // shared memory and TCP, whose rounds take turns
+  // With another run, which goes on between the rounds of this one and whose process shows the figures of
+  // both. Borrowed; null: this run is alone.
+  Relay* relay = nullptr;
   std::optional<bool> pin;  // not given: when there is a core for each rank
   // Collectives: asynchronous calls that are waited for; the algorithm, instead of the library's choice;
   // all_reduce beside the same written by hand.

@@ -33,6 +33,10 @@ Pair make_pair_of(World& world, Idle idle) {
   }
   SharedMemory page = SharedMemory::create(Probe::memory_bytes + 2 * Gate::bytes_per_rank);
   const RawListener listener;
+  if (partner == world.size()) {
+    base::UniqueFd other_end = connect_raw(listener.port());
+    return {rank / 2, true, rank, RawLink(listener.accept(), idle), std::move(page), std::move(other_end)};
+  }
   world.send_value(Card{static_cast<std::int32_t>(::getpid()), page.fd(), listener.port()}, partner);
   RawLink link(listener.accept(), idle);
   return {rank / 2, true, partner, std::move(link), std::move(page)};

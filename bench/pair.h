@@ -3,6 +3,7 @@
 #include "bench/raw_link.h"
 #include "bench/shared_memory.h"
 #include "bench/world.h"
+#include "transport/base/unique_fd.h"
 
 namespace parley::bench {
 
@@ -14,6 +15,7 @@ struct Pair {
   int partner = -1;
   RawLink link;
   SharedMemory page;
+  base::UniqueFd other_end = {};  // of the link, where a rank is its own partner
 
   // Where the flags of the gate begin.
   [[nodiscard]] void* gate_flags() const noexcept;
@@ -21,7 +23,8 @@ struct Pair {
   [[nodiscard]] int place() const noexcept { return leads ? 0 : 1; }
 };
 
-// Called by all ranks, of which there is an even number; the world carries the addresses. Throws
+// Called by all ranks; the world carries the addresses. Of an odd number the last one is its own partner, for
+// collectives need no pairs. Throws
 // std::runtime_error (or the library's or the system's error) when the partner cannot be reached, such as on
 // another host.
 Pair make_pair_of(World& world, Idle idle);

@@ -40,4 +40,17 @@ void ParleySystem::exchange_windows() {
   wait_all(works_);
 }
 
+void ParleySystem::post_send(DistinctMessages& messages, int i) {
+  posted_.push_back(group_.isend(Tensor(messages.out(i)), partner_));
+}
+
+void ParleySystem::post_receive(DistinctMessages& messages, int i) {
+  posted_.push_back(group_.irecv(Tensor(messages.in(i)), partner_));
+}
+
+void ParleySystem::finish_posted() {
+  wait_all(posted_);
+  posted_.clear();
+}
+
 }  // namespace parley::bench

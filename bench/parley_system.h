@@ -30,11 +30,18 @@ class ParleySystem {
   void recv() { group_.recv(in_, partner_); }
   void send_window();
   // All receives of a window share one buffer, as in the OSU benchmarks and like the raw reader: the link is
-  // ordered, so they are filled one after the other.
+  // ordered, so they are filled one after the other. That no message is lost on the way, DistinctMessages
+  // prove.
   void recv_window();
   void exchange_windows();
   void send_ack() { group_.send(ack_, partner_); }
   void recv_ack() { group_.recv(ack_, partner_); }
+
+  void send_distinct(DistinctMessages& messages, int i) { group_.send(Tensor(messages.out(i)), partner_); }
+  void recv_distinct(DistinctMessages& messages, int i) { group_.recv(Tensor(messages.in(i)), partner_); }
+  void post_send(DistinctMessages& messages, int i);
+  void post_receive(DistinctMessages& messages, int i);
+  void finish_posted();
 
  private:
   void post_sends();
@@ -49,6 +56,7 @@ class ParleySystem {
   std::vector<Work> works_;  // of a window of sends, then of one of receives
   std::span<Work> sends_;
   std::span<Work> receives_;
+  std::vector<Work> posted_;  // of messages that differ
 };
 
 }  // namespace parley::bench

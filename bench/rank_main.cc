@@ -15,8 +15,10 @@
 #include "bench/cores.h"
 #include "bench/devices/measure.h"
 #include "bench/library_session.h"
+#include "bench/limits/collective_loops.h"
 #include "bench/limits/measure.h"
 #include "bench/parley_library.h"
+#include "bench/relay.h"
 #include "bench/report.h"
 #include "bench/session.h"
 #include "bench/table.h"
@@ -41,7 +43,7 @@ int launched(const char* variable) {
 
 // Of a launcher's world; --ranks may repeat its size.
 void check_world(const Options& options, int ranks) {
-  check_ranks(ranks);
+  check_ranks(options.op, ranks);
   if (options.ranks.value_or(ranks) == ranks) return;
   throw CommandLineError("--ranks " + std::to_string(*options.ranks) + ", but the launcher has started " +
                          std::to_string(ranks) + " ranks (WORLD_SIZE): leave --ranks out");
@@ -97,10 +99,12 @@ void measure_collective(ProcessGroup& world, const Options& options, Idle idle, 
   ParleyLibrary library(world, options);
   LibrarySession session(library, options, idle);
   std::size_t wrong = 0;
-  if (report != nullptr) report->print(collective_header());
+  const bool has_loops = measures_shared_memory(options);
+  if (report != nullptr) report->print(collective_header(has_loops));
   for (const std::size_t bytes : options.sizes) {
-    const auto rows = session.measure(bytes);
+    auto rows = session.measure(bytes);
     if (!rows) continue;
+    compare_with_best_loop(*rows);
     report->print(plan_of(world, options.op, bytes));
     for (const Row& row : *rows) {
       report->print(collective_line(row));
@@ -118,6 +122,7 @@ void rank_main(const Options& options) {
   const int ranks = launched("WORLD_SIZE");
   check_world(options, ranks);
 
+  if (options.relay != nullptr) options.relay->start(rank);
   // Before init(): the library's own thread belongs on its rank's core as well.
   const std::vector<int> cores = usable_cores();
   const bool enough_cores = static_cast<std::size_t>(ranks) <= cores.size();
@@ -130,7 +135,7 @@ void rank_main(const Options& options) {
     ::setenv("PARLEY_ALGO", (std::string(to_string(options.op)) + "=" + options.algorithm).c_str(), 1);
   cuda::Api* const devices = options.devices.has_device() ? &require_devices() : nullptr;
   std::optional<Report> report;
-  if (rank == 0) report.emplace(options.json_file);
+  if (rank == 0) report.emplace(options.json_file, options.relay == nullptr);
   ProcessGroup world = init();
   if (report) {
     report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned",

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace parley::bench {
@@ -137,6 +138,7 @@ void RawLink::expect_open() const {
 
 void RawLink::pause(const char* call, Stall& stall) const {
   ++stall.polls;
+  if (idle_ == Idle::sleep) std::this_thread::sleep_for(nap);
   if (idle_ == Idle::yield || (idle_ == Idle::look && stall.polls > polls_of_look)) ::sched_yield();
   if (stall.polls % polls_per_check != 0) return;
   const auto now = std::chrono::steady_clock::now();

@@ -13,7 +13,11 @@ enum class Idle {
   spin,   // asks again at once: each rank has a core to itself
   yield,  // gives the core away first: the partner may need this one
   look,   // gives it away after about a microsecond: the partner may run on another one
+  sleep,  // sleeps: what no limit may do, for tests of the floor (spinless.h)
 };
+
+// Of Idle::sleep: a window of 64 small messages takes more than any loop that polls.
+inline constexpr std::chrono::microseconds nap{200};
 
 // A TCP connection over loopback that nothing paces, and nothing else: non-blocking calls, repeated until all
 // is done. The limit that the library is compared with. Either end: one thread at a time. Errors:

@@ -11,13 +11,15 @@ namespace parley::bench {
 // std::runtime_error when that cannot be written.
 class Report {
  public:
-  // No name: no JSON.
-  explicit Report(const std::string& json_file);
+  // No name: no JSON. `has_table`: else nothing is shown.
+  explicit Report(const std::string& json_file, bool has_table = true);
   // Shows at once.
   void print(const std::string& text);
   void add_json(const Row& row);
+  void add_json(const std::string& row);
 
  private:
+  bool has_table_;
   std::ofstream json_;
 };
 

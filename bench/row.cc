@@ -60,6 +60,14 @@ void compare_with_limit(Row& row, const Row& limit) {
   }
 }
 
+std::string void_notes(const Row& row) {
+  std::string text;
+  if (row.void_reason) text += "# VOID: " + *row.void_reason + "; do not use these lines\n";
+  if (row.limit_void_reason)
+    text += "# VOID, the limit: " + *row.limit_void_reason + "; do not use its figures or ratios to it\n";
+  return text;
+}
+
 std::string to_json(const Row& row) {
   nlohmann::ordered_json json;
   json["schema"] = schema;
@@ -89,6 +97,7 @@ std::string to_json(const Row& row) {
   json["bus_mb_per_s"] = json_of(row.bus_mb_per_s);
   json["wrong"] = row.wrong ? nlohmann::ordered_json(*row.wrong) : nullptr;
   json["device"] = to_string(row.subject.devices);
+  json["limit_void"] = row.limit_void_reason ? nlohmann::ordered_json(*row.limit_void_reason) : nullptr;
   return json.dump();
 }
 

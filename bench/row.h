@@ -46,7 +46,8 @@ struct Row {
   std::optional<std::string> void_reason;    // why nothing in this row can be used
   std::optional<double> algorithm_mb_per_s;  // see bandwidth.h
   std::optional<double> bus_mb_per_s;
-  std::optional<std::size_t> wrong;  // elements, of all turns and ranks
+  std::optional<std::size_t> wrong;              // elements, of all turns and ranks
+  std::optional<std::string> limit_void_reason;  // why its limit is none
 };
 
 // A row of `system`, without anything it is compared with; nothing was left out. REQUIRES: a round in
@@ -55,6 +56,9 @@ Row make_row(const Subject& subject, std::string system, const Series& series, d
 
 // Fills in the limit: what the raw system reached for the same subject in the same rounds.
 void compare_with_limit(Row& row, const Row& limit);
+
+// Comment lines for what is void; empty when nothing is.
+std::string void_notes(const Row& row);
 
 // One JSON object without a line end.
 std::string to_json(const Row& row);

@@ -46,9 +46,10 @@ class Session {
     Series raw;
     Series raw_look;  // with more ranks than cores
     std::vector<double> probe_ns;
+    std::vector<double> memcpy_gb_per_s;
   };
   Gathered run_rounds(std::size_t bytes);
-  Figures make_figures(std::size_t bytes, std::span<const Series> series, double probe_ns) const;
+  Figures make_figures(std::size_t bytes, std::span<const Series> series, const Gathered& gathered) const;
 
   template <typename System>
   PhaseResult run(System& system, const Plan& plan, Buffers& buffers);
@@ -56,6 +57,7 @@ class Session {
   ProcessGroup& group_;
   const Options& options_;
   Idle idle_;
+  Idle raw_idle_;
   ParleyWorld world_;
   Pair pair_;
   Waiting probe_waiting_;

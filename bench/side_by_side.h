@@ -11,6 +11,11 @@ namespace parley::bench {
 
 // A table of several systems at each size, a line for each of them, for operations between two ranks.
 
+// What the figures of an operation are: "latency: one way, microseconds".
+std::string side_by_side_title(Op op);
+// The figure that a table shows for a message of the row's size that takes so long.
+double side_by_side_figure(const Row& row, double us) noexcept;
+
 // Two lines: what the figures are, and the columns. `systems` stands above the names, `ratio` above
 // Row::ratio_to_limit, `last` above what side_by_side_line() ends with.
 std::string side_by_side_header(Op op, std::string_view systems, std::string_view ratio,

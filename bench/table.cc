@@ -26,7 +26,7 @@ void append_share(std::string& clauses, const Row& row, const char* turns) {
 // Widths of a collective's columns: where there is a limit, systems have longer names.
 constexpr int ratio_columns = 10;
 constexpr int name_columns(bool has_limit) noexcept {
-  return has_limit ? 17 : 10;
+  return has_limit ? 30 : 10;
 }
 
 }  // namespace
@@ -70,13 +70,14 @@ std::string disturbance_note(const Row& parley, const Row& raw) {
   std::string shares;
   append_share(shares, parley, "the library's");
   append_share(shares, raw, "the raw");
+  const std::string voids = void_notes(parley);
   if (!shares.empty()) {
-    return "# DISTURBED: a rank had its core for as little as " + shares +
+    return voids + "# DISTURBED: a rank had its core for as little as " + shares +
            "; do not use this line or its ratio\n";
   }
-  if (parley.rounds_left_out == 0) return {};
-  return fmt::format("# {} of {} rounds left out: something else used the core of a rank\n",
-                     parley.rounds_left_out, parley.rounds + parley.rounds_left_out);
+  if (parley.rounds_left_out == 0) return voids;
+  return voids + fmt::format("# {} of {} rounds left out: something else used the core of a rank\n",
+                             parley.rounds_left_out, parley.rounds + parley.rounds_left_out);
 }
 
 std::string collective_header(bool has_limit) {

@@ -18,7 +18,8 @@ std::string collective_header(bool has_limit = false);
 std::string collective_line(const Row& row);
 
 // A comment line when a rank had less than its core, so that neither the figures nor their ratio can be
-// trusted, or when rounds of that kind were left out; else empty. Both rows are of the same subject.
+// trusted, or when rounds of that kind were left out; further ones for what is void; else empty. Both rows
+// are of the same subject.
 std::string disturbance_note(const Row& parley, const Row& raw);
 
 }  // namespace parley::bench

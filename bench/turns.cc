@@ -32,7 +32,8 @@ Arrivals arrivals_in(Buffers& buffers, Op op, bool leads) {
           }};
 }
 
-void Turns::take(const Arrivals& arrivals, Series& series, const std::function<PhaseResult()>& phase) {
+void Turns::take(const Arrivals& arrivals, Series& series, const std::function<PhaseResult()>& phase,
+                 const std::function<void()>& prove) {
   arrivals.spoil();
   world_.barrier();
   const CoreWatch core;
@@ -42,6 +43,7 @@ void Turns::take(const Arrivals& arrivals, Series& series, const std::function<P
   // A loop that gives its core away waits for it afterwards, undisturbed as it may be.
   if (core_share && idle_ == Idle::spin) series.core_share.push_back(*core_share);
   arrivals.check();
+  if (prove) prove();
 }
 
 Series Turns::collect(Op op, const Series& mine) {

@@ -1,6 +1,9 @@
 #include "bench/waiting.h"
 
+#include <sched.h>
+
 #include <stdexcept>
+#include <thread>
 
 namespace parley::bench {
 namespace {
@@ -8,6 +11,14 @@ namespace {
 constexpr std::chrono::seconds patience{30};
 
 }  // namespace
+
+void Waiting::give_core_away() const noexcept {
+  if (sleeps_) {
+    std::this_thread::sleep_for(nap);
+  } else {
+    ::sched_yield();
+  }
+}
 
 void Waiting::check(Stall& stall) const {
   link_.expect_open();

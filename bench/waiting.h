@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sched.h>
-
 #include <chrono>
 #include <cstdint>
 
@@ -17,7 +15,8 @@ class Waiting {
   // Borrows the link, on which nothing is received meanwhile.
   Waiting(const RawLink& link, Idle idle) noexcept : link_(link) { set_idle(idle); }
   void set_idle(Idle idle) noexcept {
-    polls_before_yield_ = idle == Idle::yield ? 0 : idle == Idle::look ? polls_of_look : polls_of_spin;
+    polls_before_yield_ = polls_of(idle);
+    sleeps_ = idle == Idle::sleep;
   }
 
   // Polls until ready() is true, and does between two polls what `Idle` says. Throws std::runtime_error when
@@ -28,7 +27,7 @@ class Waiting {
     while (!ready()) {
       ++stall.polls;
       if (stall.polls > polls_before_yield_) {
-        ::sched_yield();
+        give_core_away();
       } else {
         base::cpu_relax();
       }
@@ -43,14 +42,26 @@ class Waiting {
   static constexpr std::uint64_t polls_of_look = 64;
   static constexpr std::uint64_t polls_per_check = 4096;
 
+  static constexpr std::uint64_t polls_of(Idle idle) noexcept {
+    switch (idle) {
+      case Idle::spin: return polls_of_spin;
+      case Idle::look: return polls_of_look;
+      case Idle::yield:
+      case Idle::sleep: break;
+    }
+    return 0;
+  }
+
   struct Stall {
     std::uint64_t polls = 0;
     std::chrono::steady_clock::time_point first_check = {};
   };
   void check(Stall& stall) const;
+  void give_core_away() const noexcept;
 
   const RawLink& link_;
   std::uint64_t polls_before_yield_ = 0;
+  bool sleeps_ = false;
 };
 
 }  // namespace parley::bench

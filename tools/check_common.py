@@ -56,10 +56,11 @@ def is_public_header(path):
 
 
 def module_of(path):
-    """The module folder a file belongs to: two levels under transport and api, else the top folder."""
+    """The module folder a file belongs to: two levels under transport and api, else the top folder, but for a part of
+    the tools that the benchmarks use, too."""
     parts = path.parts
     if parts[0] == "transport":
         return "/".join(parts[:2])
     if parts[0] == "api" and len(parts) > 2 and parts[1] != "include":
         return "/".join(parts[:2])
-    return parts[0]
+    return "tools/figures" if parts[:2] == ("tools", "figures") else parts[0]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Each header compiles alone; public ones as a user sees them: only <parley/...>, warnings as errors, and fast."""
+"""Each header compiles alone; public ones as a user sees them: only <parley/...>, warnings as errors, and fast. With
+--sources, each file of the library, too: builds put a dozen together, and would not miss what one fails to include."""
 
 import os
 import re
@@ -15,11 +16,12 @@ PUBLIC = ["-Wpedantic", "-Wshadow", "-Wconversion", "-Wnon-virtual-dtor", "-Wove
 # Processor time for a public header, with what it includes. The slowest, <parley/objects.h>, takes GCC 12 2.2 s where this
 # was written, nearly all of it for nlohmann/json: twice that is room for slower machines.
 MAX_SECONDS = 4.4
-# As tools/cmake/ParleyDependencies.cmake says for Asio.
-PRIVATE = ["-DASIO_STANDALONE", "-DASIO_NO_DEPRECATED", "-Wno-unused-function"]
+# As tools/cmake/ParleyDependencies.cmake says for Asio, and with everything that the library may have.
+PRIVATE = ["-DASIO_STANDALONE", "-DASIO_NO_DEPRECATED", "-DPARLEY_HAS_CUDA=1", "-DPARLEY_HAS_NCCL=1", "-Wno-unused-function"]
+LIBRARY = {"transport", "rendezvous", "tensor", "api"}
 
 # Headers of the systems that Parley is compared with, of CUDA and of NCCL, which need not be installed, as compilers miss them.
-ABSENT = re.compile(r"fatal error: '?(cuda\.h|cuda_runtime\.h|nccl\.h|mpi\.h|gloo/\S+?\.h)'?(?: file not found|: No such file)")
+ABSENT = re.compile(r"fatal error: '?(parley_kernel_image\.inc|cuda\.h|cuda_runtime\.h|nccl\.h|mpi\.h|gloo/\S+?\.h)'?(?: file not found|: No such file)")
 
 
 def name_for_include(path):
@@ -28,8 +30,12 @@ def name_for_include(path):
     return f'"{path}"'
 
 
+def is_of_library(path):
+    return path.parts[0] in LIBRARY and "examples" not in path.parts
+
+
 def compile_alone(root, compiler, path, folders):
-    """What the compiler says about a file that includes nothing but this header, if anything, and its seconds."""
+    """What the compiler says about a file that includes nothing but this one, if anything, and its seconds."""
     public = check_common.is_public_header(path)
     command = [compiler, *COMMON, *(PUBLIC if public else PRIVATE), *(f"-I{root / folder}" for folder in folders)]
     if not public:
@@ -49,6 +55,7 @@ def main():
     parser = check_common.arguments(__doc__)
     parser.add_argument("--compiler", default="c++", help="for every header (default: c++)")
     parser.add_argument("--public-compiler", action="append", default=[], help="also for the public headers")
+    parser.add_argument("--sources", action="store_true", help="also the library's .cc files")
     parser.add_argument("--max-seconds", type=float, default=MAX_SECONDS, help="of processor time for a public one")
     options = parser.parse_args()
     for compiler in [options.compiler, *options.public_compiler]:
@@ -57,7 +64,8 @@ def main():
     headers = check_common.files(options.root, ".h")
     public = [path for path in headers if check_common.is_public_header(path)]
     folders = sorted({Path(*path.parts[:path.parts.index("include") + 1]) for path in public})
-    jobs = [(options.compiler, path) for path in headers]
+    sources = [path for path in check_common.files(options.root, ".cc") if options.sources and is_of_library(path)]
+    jobs = [(options.compiler, path) for path in headers + sources]
     jobs += [(compiler, path) for compiler in options.public_compiler for path in public]
 
     findings = check_common.Findings()
@@ -78,7 +86,7 @@ def main():
         print(f"not compiled: headers that need <{name}>, which is not installed")
     for compiler, (seconds, name) in slowest.items():
         print(f"slowest public header for {compiler}: {name}, {seconds:.2f} s of processor time")
-    findings.exit("headers", len(headers))
+    findings.exit("headers and sources", len(headers) + len(sources))
 
 
 if __name__ == "__main__":

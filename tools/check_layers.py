@@ -17,7 +17,7 @@ LAYERS = {
     "api/wireup": 4,
     "api/nccl": 5, "api/collective": 5,
     "api": 6, "api/collectives": 6, "api/launch": 6, "api/asio": 6, "api/objects": 6,
-    "tools": 7, "bench": 7, "tests": 7, "api/examples": 7,
+    "tools/figures": 6, "tools": 7, "bench": 7, "tests": 7, "api/examples": 7,
 }
 SIDEWAYS = {
     ("transport/socket", "transport/base"), ("transport/cuda", "transport/base"),
@@ -32,6 +32,7 @@ ONLY = {
     "api/schedule": ({"transport/base"}, "a schedule is a pure function"),
     "api/asio": ({"api", "tensor", "rendezvous", "transport/base"}, "an adapter uses what a user can"),
     "api/objects": ({"api", "tensor", "rendezvous", "transport/base"}, "an adapter uses what a user can"),
+    "tools/figures": (set(), "a drawing knows nothing of what it shows"),
     "api/examples": ({"api", "api/objects", "tensor", "rendezvous", "transport/base"}, "an example includes what a user can"),
 }
 LINKS = {"transport/inproc", "transport/tcp", "transport/fault", "transport/shm"}
@@ -43,7 +44,7 @@ CONCRETE = LINKS | {"transport/cuda_ipc"}
 ADAPTERS = {"api/asio", "api/objects"}
 ASIO = {"api/asio", "transport/socket", "transport/tcp", "rendezvous", "tests", "bench", "tools"}
 CUDA = {"transport/cuda", "transport/cuda_ipc", "tensor", "api/nccl", "tests", "bench"}
-PROGRAMS = {"tools", "bench", "api/examples"}
+PROGRAMS = {"tools", "tools/figures", "bench", "api/examples"}
 FOREIGN = {
     "asio": ASIO, "asio.hpp": ASIO,
     "openssl": {"transport/socket", "tests"},
@@ -68,7 +69,7 @@ tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarra
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 DEPENDS = re.compile(r"parley_module\(\s*(\S+)(.*?)\)", re.DOTALL)
-KEYWORDS = {"SOURCES", "PUBLIC_HEADERS", "DEPENDS", "PRIVATE_LINK"}
+KEYWORDS = {"SOURCES", "PUBLIC_HEADERS", "DEPENDS", "PRIVATE_LINK", "APART"}
 
 
 def reason_against(source, target):

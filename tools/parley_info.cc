@@ -16,7 +16,7 @@ constexpr int exit_usage = 2;
 constexpr const char* footer = R"(Run it in the environment of a rank, for example by
   parley-run -n 1 parley-info
   mpirun -n 2 parley-info --json
-It connects to nobody and makes no file. Secrets are not shown: ranks with the same key id have the same one.
+It connects to nobody and makes no file that stays. Secrets are not shown: ranks with the same key id have the same one.
 Connections to the store prove secret and job together: the store key id.
 
 Exit code: 0; 1 when init() would fail here, with the reasons under "problems"; 2 wrong usage.)";

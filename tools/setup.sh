@@ -76,6 +76,8 @@ parley_build() {
     export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
     # Without these it caches nothing that reads a precompiled header.
     export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}
+    # Clones in other folders find what was compiled here.
+    export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
   fi
   words=$(cmake --preset "$preset" ${parley_configure_args[@]+"${parley_configure_args[@]}"} 2>&1) ||
     parley_fail "cmake --preset $preset failed"$'\n'"$words"

@@ -12,7 +12,11 @@ void Commons::prepare(std::byte* board) noexcept {
   // relaxed: a message tells others of the board, and orders that.
   (new (board + slot_at(0)) BoardSlot{})->word.store(word_of(entered, 0), std::memory_order_relaxed);
   (new (board + slot_at(1)) BoardSlot{})->word.store(0, std::memory_order_relaxed);
-  new (board + left_at) std::atomic<std::uint32_t>(0);
+  // relaxed: the numbers guard nothing. release: what its memory was before is over, and was read; pairs with
+  // is_unread().
+  static std::atomic<std::uint64_t> boards{0};
+  const std::uint64_t number = boards.fetch_add(1, std::memory_order_relaxed) + 1;
+  (new (board + left_at) std::atomic<std::uint64_t>(0))->store(number << 1, std::memory_order_release);
   for (std::size_t card = 0; card < 2; ++card) new (board + first_card + card * card_stride) SharedCard();
 }
 
@@ -25,6 +29,10 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
       seen_(team.processes.size()) {
   for (const auto& board : others_) boards_.push_back(const_cast<std::byte*>(board.get()));  // read only
   boards_[team.rank] = own_.get();
+  // acquire: a message has told of the boards, and this of what has become of them since. One whose owner has
+  // left already keeps its number.
+  for (std::uint32_t rank = 0; rank < boards_.size(); ++rank)
+    in_use_.push_back(stay_word(rank).load(std::memory_order_acquire) & ~has_left);
 }
 
 Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {
@@ -71,16 +79,16 @@ bool Commons::is_card_withdrawn(std::uint32_t rank, std::uint32_t card) const no
 
 void Commons::leave() noexcept {
   // release: our last looks at the others' boards come before. Pairs with is_unread().
-  left_flag(team_.rank).store(1, std::memory_order_release);
+  stay_word(team_.rank).store(in_use_[team_.rank] | has_left, std::memory_order_release);
 }
 
 bool Commons::is_unread(const transport::Messenger& messenger) const noexcept {
   for (std::uint32_t rank = 0; rank < team_.processes.size(); ++rank) {
     const transport::PeerState state = messenger.peer(team_.processes[rank]).state;
     const bool has_ended = state == transport::PeerState::left || state == transport::PeerState::down;
-    // acquire: what comes into the board next is written after their last looks.
-    if (rank != team_.rank && !has_ended && left_flag(rank).load(std::memory_order_acquire) == 0)
-      return false;
+    // acquire: what comes into our board next is written after their last looks.
+    const bool stays = stay_word(rank).load(std::memory_order_acquire) == in_use_[rank];
+    if (rank != team_.rank && !has_ended && stays) return false;
   }
   return true;
 }

@@ -178,9 +178,13 @@ class Commons {
   [[nodiscard]] SharedCard& shared_card(std::uint32_t rank, std::uint32_t card) const noexcept {
     return *reinterpret_cast<SharedCard*>(boards_[rank] + first_card + card * card_stride);
   }
-  [[nodiscard]] std::atomic<std::uint32_t>& left_flag(std::uint32_t rank) const noexcept {
-    return *reinterpret_cast<std::atomic<std::uint32_t>*>(boards_[rank] + left_at);
+  // Which of its owner's boards this is, twice, and whether the owner has left. Once the others have left,
+  // the memory serves another group, or something else: who still looks finds another word there, which the
+  // owner can have written only after it had left.
+  [[nodiscard]] std::atomic<std::uint64_t>& stay_word(std::uint32_t rank) const noexcept {
+    return *reinterpret_cast<std::atomic<std::uint64_t>*>(boards_[rank] + left_at);
   }
+  static constexpr std::uint64_t has_left = 1;
 
   const Team team_;
   const Stages stages_;
@@ -188,6 +192,7 @@ class Commons {
   const std::vector<std::shared_ptr<const std::byte>> others_;
   std::vector<std::byte*> boards_;            // by rank
   std::vector<Seen> seen_;                    // the same
+  std::vector<std::uint64_t> in_use_;         // the same: the stay_word() of who has not left
   std::array<std::uint64_t, 2> own_calls_{};  // by slot
   std::uint64_t all_seen_ = 0;
   std::uint64_t next_turn_ = 1;

@@ -160,6 +160,13 @@ void Run::visit_missing(const std::function<void(std::uint32_t)>& visit) const {
   }
 }
 
+bool Run::is_missing(std::uint32_t process) const {
+  bool is_missing = false;
+  visit_missing(
+      [&](std::uint32_t rank) { is_missing = is_missing || lane_.team.processes[rank] == process; });
+  return is_missing;
+}
+
 // Who has been waited for for a second is waited for with a receive, too, which nothing answers: it tells of
 // one that has left or is stopped, is looked at where a deadlock is sought, and meets what that rank sends in
 // another call of this number.
@@ -197,7 +204,10 @@ void Run::probe(std::uint32_t rank) noexcept {
 void Run::note_probe(const Request& request) noexcept {
   const bool has_message = request.status.ok() || request.status.code() == base::Code::truncated;
   const bool is_taken_back = request.status.code() == base::Code::cancelled;
-  if (!failure_ && !is_taken_back)
+  // Who leaves has published before all that we wait for, unless it is still missing.
+  const bool has_done_its_part =
+      request.status.code() == base::Code::peer_left && !is_missing(request.peer->number);
+  if (!failure_ && !is_taken_back && !has_done_its_part)
     failure_ = Failure{request.status, request.peer, has_message, request.envelope.note};
 }
 

@@ -239,6 +239,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   void note_probe(const transport::Request& probe) noexcept;
   static void on_probe_done(transport::Request& probe) noexcept;
   void visit_missing(const std::function<void(std::uint32_t)>& visit) const;
+  [[nodiscard]] bool is_missing(std::uint32_t process) const;
 
   // failing.cc: how it fails
   static void on_interrupt(transport::Request& request) noexcept;

@@ -6,7 +6,6 @@
 
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <vector>
 
@@ -34,8 +33,6 @@ void ring(parley::ProcessGroup& world, parley::Device device) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("A ring in one batch.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(options, argc, argv, "A ring in one batch.")) return *exit_code;
   return start(options, ring);
 }

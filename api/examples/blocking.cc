@@ -2,7 +2,6 @@
 
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "api/examples/start.h"
@@ -28,8 +27,8 @@ void blocking(parley::ProcessGroup& world, parley::Device device) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Sends a tensor from rank 0 to every other rank, with blocking calls.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(
+          options, argc, argv, "Sends a tensor from rank 0 to every other rank, with blocking calls."))
+    return *exit_code;
   return start(options, blocking);
 }

@@ -9,7 +9,6 @@
 
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "api/examples/start.h"
@@ -84,10 +83,10 @@ void show_deadlock(parley::ProcessGroup& world, parley::Device) {
 int main(int argc, char** argv) {
   Options options{.world_size = 4};
   bool deadlock = false;
-  CLI::App app("Passes a value through a chain of processes.");
-  add_options(app, options);
-  app.add_flag("--show-deadlock", deadlock, "Two ranks send to each other first, and are told so");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(
+          options, argc, argv, "Passes a value through a chain of processes.",
+          {{"--show-deadlock", "Two ranks send to each other first, and are told so", deadlock}}))
+    return *exit_code;
   if (!deadlock) return start(options, chain);
   options.world_size = 2;
   return start(options, show_deadlock);

@@ -2,7 +2,6 @@
 
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -137,8 +136,6 @@ void collectives(parley::ProcessGroup& world, parley::Device device) {
 
 int main(int argc, char** argv) {
   Options options{.world_size = 4};
-  CLI::App app("Every collective once.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(options, argc, argv, "Every collective once.")) return *exit_code;
   return start(options, collectives);
 }

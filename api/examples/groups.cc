@@ -10,7 +10,6 @@
 #include <parley/objects.h>
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <vector>
 
@@ -69,8 +68,6 @@ void groups(parley::ProcessGroup& world, parley::Device device) {
 
 int main(int argc, char** argv) {
   Options options{.world_size = 11};
-  CLI::App app("Groups of some ranks.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(options, argc, argv, "Groups of some ranks.")) return *exit_code;
   return start(options, groups);
 }

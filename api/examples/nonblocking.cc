@@ -4,7 +4,6 @@
 
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <vector>
 
@@ -34,8 +33,8 @@ void nonblocking(parley::ProcessGroup& world, parley::Device device) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Sends a tensor from rank 0 to every other rank, with non-blocking calls.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(
+          options, argc, argv, "Sends a tensor from rank 0 to every other rank, with non-blocking calls."))
+    return *exit_code;
   return start(options, nonblocking);
 }

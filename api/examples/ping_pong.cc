@@ -3,7 +3,6 @@
 
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "api/examples/start.h"
@@ -42,8 +41,7 @@ void ping_pong(parley::ProcessGroup& world, parley::Device device) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Two processes pass a number back and forth.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(options, argc, argv, "Two processes pass a number back and forth."))
+    return *exit_code;
   return start(options, ping_pong);
 }

@@ -8,7 +8,6 @@
 
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -78,8 +77,7 @@ void pipeline(parley::ProcessGroup& world, parley::Device device) {
 
 int main(int argc, char** argv) {
   Options options{.world_size = 4};
-  CLI::App app("A pipeline of micro-batches.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(options, argc, argv, "A pipeline of micro-batches."))
+    return *exit_code;
   return start(options, pipeline);
 }

@@ -4,7 +4,6 @@
 
 #include <parley/parley.h>
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdio>
 #include <span>
@@ -46,8 +45,7 @@ void show(parley::ProcessGroup& world, parley::Device device) {
 
 int main(int argc, char** argv) {
   Options options{.world_size = 4};
-  CLI::App app("An allreduce by hand, around a ring.");
-  add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_code = read_options(options, argc, argv, "An allreduce by hand, around a ring."))
+    return *exit_code;
   return start(options, show);
 }

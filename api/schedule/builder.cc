@@ -9,14 +9,12 @@ namespace parley::schedule {
 
 Builder::Builder(Operation operation, const Shape& shape)
     : rank_(shape.rank),
+      size_(shape.size),
       in_place_(shape.in_place),
       has_loans_(shape.loan_count != 0 && largest_block(shape) >= shape.loan_count),
       layout_(in_place_layout(operation, shape)),
       input_count_(schedule::input_count(operation, shape)),
-      output_count_(schedule::output_count(operation, shape)),
-      sends_(shape.size, no_step),
-      receives_(shape.size, no_step),
-      awaits_(shape.size, no_step) {}
+      output_count_(schedule::output_count(operation, shape)) {}
 
 Slice Builder::scratch(std::uint64_t count) {
   const std::uint64_t begin = schedule_.scratch_count;
@@ -62,6 +60,7 @@ void Builder::writes(std::uint32_t step, const Slice& slice) {
 }
 
 void Builder::waits_for_peers(std::uint32_t peer) {
+  if (awaits_.empty()) return;
   if (peer != everyone) {
     if (awaits_[peer] != no_step) before_.push_back(awaits_[peer]);
     return;
@@ -83,6 +82,8 @@ void Builder::settle(std::uint32_t step) {
 // A step need not be waited for if another one that is waited for waits for it. Looks one step back only,
 // which finds what hazards repeat.
 void Builder::drop_implied() {
+  // One alone is not implied; and who waits for the fold of all others' messages need not look at them all.
+  if (before_.size() < 2) return;
   std::vector<std::uint32_t> implied;
   for (const std::uint32_t other : before_)
     for (std::size_t i = first_edge_[other]; i < edges_.size() && edges_[i].second == other; ++i)
@@ -98,12 +99,12 @@ void Builder::order(std::uint32_t earlier, std::uint32_t later) {
   if (earlier != no_step && later != no_step) ordered_.emplace_back(earlier, later);
 }
 
-void Builder::enter_lane(std::vector<std::uint32_t>& lanes, std::uint32_t peer, std::uint32_t step) {
-  if (lanes[peer] != no_step) {
-    schedule_.steps[lanes[peer]].next_in_lane = step;
-    ++schedule_.steps[step].blockers;
-  }
-  lanes[peer] = step;
+void Builder::enter_lane(Lanes& lanes, std::uint32_t peer, std::uint32_t step) {
+  const auto [last, is_first] = lanes.try_emplace(peer, step);
+  if (is_first) return;
+  schedule_.steps[last->second].next_in_lane = step;
+  ++schedule_.steps[step].blockers;
+  last->second = step;
 }
 
 std::uint32_t Builder::send(std::uint32_t peer, const Slice& from) {
@@ -164,6 +165,7 @@ std::uint32_t Builder::await_turn(std::uint32_t peer, std::int32_t mark) {
   const std::uint32_t step = add({.kind = StepKind::await, .peer = peer, .mark = mark});
   if (published_ != no_step) before_.push_back(published_);
   settle(step);
+  awaits_.resize(size_, no_step);
   if (peer == everyone)
     std::fill(awaits_.begin(), awaits_.end(), step);
   else

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,8 @@ class Builder {
     friend bool operator==(const Place&, const Place&) = default;
   };
   [[nodiscard]] Place place(const Slice& slice) const noexcept;
+  // Of those peers that there are messages for: most ranks of a large group have few.
+  using Lanes = std::unordered_map<std::uint32_t, std::uint32_t>;
   std::uint32_t await_turn(std::uint32_t peer, std::int32_t mark);
   void waits_for_peers(std::uint32_t peer);
 
@@ -91,12 +94,13 @@ class Builder {
   // Makes what was noted in before_ the step's predecessors.
   void settle(std::uint32_t step);
   void drop_implied();
-  void enter_lane(std::vector<std::uint32_t>& lanes, std::uint32_t peer, std::uint32_t step);
+  void enter_lane(Lanes& lanes, std::uint32_t peer, std::uint32_t step);
 
   // Two of the caller and scratch; two lines and two stages of our own, as if there were no more.
   static constexpr std::size_t buffers = 7;
 
   std::uint32_t rank_;
+  std::uint32_t size_;
   bool in_place_;
   bool has_loans_;
   InPlaceLayout layout_;
@@ -104,10 +108,10 @@ class Builder {
   std::uint64_t output_count_;
   Schedule schedule_;
   Hazards hazards_[buffers];
-  std::vector<std::uint32_t> sends_;                     // the last step of each lane, by peer
-  std::vector<std::uint32_t> receives_;                  // the same
+  Lanes sends_;                                          // the last step of each lane, by peer
+  Lanes receives_;                                       // the same
   std::vector<std::uint32_t> before_;                    // what the step in the making waits for
-  std::vector<std::uint32_t> awaits_;                    // the last await of each peer
+  std::vector<std::uint32_t> awaits_;                    // the last await of each peer; none: nobody awaited
   std::vector<std::uint32_t> shared_;                    // what was done in shared memory since we published
   std::uint32_t published_ = no_step;                    // the last time
   using Edge = std::pair<std::uint32_t, std::uint32_t>;  // earlier, later

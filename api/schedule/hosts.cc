@@ -8,10 +8,17 @@ namespace parley::schedule {
 Hosts::Hosts(const Shape& shape, std::uint32_t first) : rank_(shape.rank) {
   std::unordered_map<std::uint32_t, std::uint32_t> index;
   const auto host_of = [&](std::uint32_t rank) { return shape.hosts.empty() ? 0 : shape.hosts[rank]; };
+  // Mostly a rank is on the host of the one before.
+  std::uint32_t last = 0, last_index = 0;
   const auto add = [&](std::uint32_t rank) {
-    const auto [host, is_new] = index.try_emplace(host_of(rank), size());
-    if (is_new) members_.emplace_back();
-    members_[host->second].push_back(rank);
+    const std::uint32_t host = host_of(rank);
+    if (members_.empty() || host != last) {
+      const auto [found, is_new] = index.try_emplace(host, size());
+      if (is_new) members_.emplace_back();
+      last = host;
+      last_index = found->second;
+    }
+    members_[last_index].push_back(rank);
   };
   add(first);
   for (std::uint32_t rank = 0; rank < shape.size; ++rank)

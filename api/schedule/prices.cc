@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "api/schedule/catalogue.h"
-#include "api/schedule/hosts.h"
 
 namespace parley::schedule {
 namespace {
@@ -16,30 +15,10 @@ constexpr LinkPrice prices[] = {
     {2500, 1500, 0.18, 0.30}  // tcp
 };
 constexpr double large_message_bytes = 512 << 10;
-constexpr double step_ns = 40;         // to run any step
-constexpr double fold_byte_ns = 0.08;  // to fold a byte into another
-// Of memory that all share: a mark that is awaited, from its writing on; an awaited one that has come before;
-// and a byte that one rank writes and another one reads, or that is copied back.
-constexpr double mark_ns = 120;
-constexpr double seen_mark_ns = 10;
-constexpr double shared_byte_ns = 0.025;
 // Who waits for a rank that has no core waits for a switch of contexts.
 constexpr double switch_ns = 3000;
 // Pipelines want all their ranks to run at once: with fewer cores a segment waits for more than its switch.
 constexpr double shared_pipeline = 1.6;
-
-// How many ranks of one host send to other hosts at the same time, through one adapter.
-double ranks_that_cross(Algorithm algorithm, const Shape& shape) {
-  switch (algorithm) {
-    case Algorithm::two_level:
-    // A chain or ring leaves a host once, if hosts are runs of ranks.
-    case Algorithm::chain:
-    case Algorithm::ring:
-    case Algorithm::segmented_ring:
-    case Algorithm::scatter_ring: return 1;
-    default: return Hosts(shape).largest();
-  }
-}
 
 bool is_pipeline(Algorithm algorithm) {
   return algorithm == Algorithm::chain || algorithm == Algorithm::binary_tree ||
@@ -68,6 +47,18 @@ std::string_view name(Link link) noexcept {
 
 LinkPrice price(Link link) noexcept {
   return prices[static_cast<std::size_t>(link)];
+}
+
+std::uint32_t ranks_that_cross(Algorithm algorithm, const Shape& shape) {
+  switch (algorithm) {
+    case Algorithm::two_level:
+    // A chain or ring leaves a host once, if hosts are runs of ranks.
+    case Algorithm::chain:
+    case Algorithm::ring:
+    case Algorithm::segmented_ring:
+    case Algorithm::scatter_ring: return 1;
+    default: return largest_host(shape);
+  }
 }
 
 double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, std::uint64_t element_bytes,

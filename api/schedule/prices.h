@@ -23,6 +23,14 @@ struct LinkPrice {
 };
 LinkPrice price(Link link) noexcept;
 
+inline constexpr double step_ns = 40;         // to run any step
+inline constexpr double fold_byte_ns = 0.08;  // to fold a byte into another
+// Of memory that all share: a mark that is awaited, from its writing on; an awaited one that has come before;
+// and a byte that one rank writes and another one reads, or that is copied back.
+inline constexpr double mark_ns = 120;
+inline constexpr double seen_mark_ns = 10;
+inline constexpr double shared_byte_ns = 0.025;
+
 // Where a collective runs. The same on all ranks, so that all predict the same.
 struct Surroundings {
   Link near = Link::shared_memory;  // within a host
@@ -30,6 +38,9 @@ struct Surroundings {
   // On the host where they are fewest, how many ranks share a core; at least 1.
   double ranks_per_core = 1;
 };
+
+// How many ranks of one host send to other hosts at the same time, through one adapter.
+std::uint32_t ranks_that_cross(Algorithm algorithm, const Shape& shape);
 
 // Predicted time of a collective of elements of `element_bytes`, in nanoseconds, by the promised cost
 // (latency-bandwidth model; Hockney, Parallel Computing 20(3), 1994). A pure function of what all ranks know.

@@ -121,7 +121,7 @@ std::optional<Algorithm> measured(const Request& request, const Tuning* tuning) 
 
 }  // namespace
 
-Plan select(const Request& request, const Overrides& overrides) {
+std::vector<Candidate> candidates_for(const Request& request) {
   std::vector<Candidate> candidates;
   for (const Algorithm algorithm : all_algorithms())
     if (is_right(request, algorithm)) candidates.push_back(best(request, algorithm));
@@ -129,6 +129,11 @@ Plan select(const Request& request, const Overrides& overrides) {
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
     return left.predicted_ns < right.predicted_ns;
   });
+  return candidates;
+}
+
+Plan select(const Request& request, const Overrides& overrides) {
+  std::vector<Candidate> candidates = candidates_for(request);
   // Puts one of them in front, if it is there.
   const auto prefer = [&](Algorithm algorithm) {
     const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/schedule/operation.h"
 #include "api/schedule/overrides.h"
@@ -36,6 +37,10 @@ struct Plan {
   std::optional<Algorithm> refused = {};    // an override that cannot do this
   std::optional<Algorithm> unfit = {};      // the tuning table's, which cannot do this
 };
+
+// The algorithms that are right for the request, with the segments that suit them best, the one of the least
+// predicted time first.
+std::vector<Candidate> candidates_for(const Request& request);
 
 // Among the algorithms that are right for the request the one that was asked for; else that of the tuning
 // table, which knows groups of one host and even counts; else the one of the least predicted time. A pure

@@ -1,5 +1,7 @@
 #include "api/schedule/shape.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 namespace parley::schedule {
@@ -75,7 +77,29 @@ InPlaceLayout in_place_layout(Operation operation, const Shape& shape) noexcept 
 
 std::uint32_t host_count(const Shape& shape) {
   if (shape.hosts.empty()) return 1;
+  // Mostly hosts are runs of ranks, in order: then they need only be counted.
+  if (std::is_sorted(shape.hosts.begin(), shape.hosts.end())) {
+    std::uint32_t hosts = 1;
+    for (std::size_t i = 1; i < shape.hosts.size(); ++i)
+      hosts += shape.hosts[i] != shape.hosts[i - 1] ? 1 : 0;
+    return hosts;
+  }
   return static_cast<std::uint32_t>(std::set(shape.hosts.begin(), shape.hosts.end()).size());
+}
+
+std::uint32_t largest_host(const Shape& shape) {
+  if (shape.hosts.empty()) return shape.size;
+  std::uint32_t most = 0, run = 0;
+  if (std::is_sorted(shape.hosts.begin(), shape.hosts.end())) {
+    for (std::size_t i = 0; i < shape.hosts.size(); ++i) {
+      run = i > 0 && shape.hosts[i] == shape.hosts[i - 1] ? run + 1 : 1;
+      most = std::max(most, run);
+    }
+    return most;
+  }
+  std::map<std::uint32_t, std::uint32_t> ranks;
+  for (const std::uint32_t host : shape.hosts) most = std::max(most, ++ranks[host]);
+  return most;
 }
 
 }  // namespace parley::schedule

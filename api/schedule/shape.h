@@ -58,7 +58,8 @@ struct InPlaceLayout {
 // reduce_scatter: the output is this rank's block of the input. All others: both begin together.
 InPlaceLayout in_place_layout(Operation operation, const Shape& shape) noexcept;
 
-// How many hosts the ranks are on.
+// How many hosts the ranks are on, and how many ranks are on the one that has most of them.
 std::uint32_t host_count(const Shape& shape);
+std::uint32_t largest_host(const Shape& shape);
 
 }  // namespace parley::schedule

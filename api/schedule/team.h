@@ -14,25 +14,32 @@ class Team {
  public:
   // REQUIRES: `rank` is a member.
   Team(std::vector<std::uint32_t> members, std::uint32_t rank);
-  // All ranks, from `first` on, the ranks before it last.
+  // All ranks, from `first` on, the ranks before it last. Takes no memory, however many there are.
   static Team all(const Shape& shape, std::uint32_t first = 0);
 
-  [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(members_.size()); }
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   // The index of this rank.
   [[nodiscard]] std::uint32_t me() const noexcept { return me_; }
-  [[nodiscard]] std::uint32_t rank(std::uint32_t index) const noexcept { return members_[index]; }
+  [[nodiscard]] std::uint32_t rank(std::uint32_t index) const noexcept {
+    return members_.empty() ? (first_ + index) % size_ : members_[index];
+  }
   // `number` counted around the ring.
-  [[nodiscard]] std::uint32_t index(std::uint32_t number) const noexcept { return number % size(); }
+  [[nodiscard]] std::uint32_t index(std::uint32_t number) const noexcept { return number % size_; }
   // The rank `distance` indices further, around the ring. REQUIRES: distance <= size().
   [[nodiscard]] std::uint32_t next(std::uint32_t distance = 1) const noexcept {
-    return members_[(me_ + distance) % size()];
+    return rank((me_ + distance) % size_);
   }
   [[nodiscard]] std::uint32_t previous(std::uint32_t distance = 1) const noexcept {
-    return members_[(me_ + size() - distance) % size()];
+    return rank((me_ + size_ - distance) % size_);
   }
 
  private:
-  std::vector<std::uint32_t> members_;
+  Team(std::uint32_t size, std::uint32_t first, std::uint32_t me) noexcept
+      : size_(size), first_(first), me_(me) {}
+
+  std::vector<std::uint32_t> members_;  // none: all ranks, from first_ on
+  std::uint32_t size_;
+  std::uint32_t first_ = 0;
   std::uint32_t me_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "api/wireup/lookout.h"
 #include "api/wireup/rank_claim.h"
+#include "api/wireup/suspects.h"
 #include "transport/base/log.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/inproc_transport.h"
@@ -127,6 +128,8 @@ namespace {
 // While links are made: after this time there is a look for ranks that come no more, and after twice the time
 // again, up to the reminder's period.
 constexpr std::chrono::nanoseconds first_look = std::chrono::seconds(1);
+// The look after one that has found somebody: by then all that a rank had sent when it ended was read.
+constexpr std::chrono::nanoseconds second_look = std::chrono::milliseconds(500);
 
 // Who is met before we fail hears our goodbye; one whose link breaks off in the making would take us for
 // dead.
@@ -134,9 +137,9 @@ constexpr std::chrono::seconds farewell_grace{1};
 
 // What is known to come no more counts as dead from here on; those who are linked to us already hear so when
 // we leave.
-void give_up_absentees(World& world, const std::vector<int>& missing) {
+void give_up_absentees(World& world, const std::vector<int>& missing, Suspects& suspects) {
   const auto store = world.store.get();
-  const auto absentees = find_absentees(store.get(), world.cards, missing);
+  const auto absentees = suspects.confirm(find_absentees(store.get(), world.cards, missing));
   if (absentees.empty()) return;
   world.engine->locked([&](Messenger& messenger) {
     messenger.set_other_way(nullptr);
@@ -168,13 +171,14 @@ void link_to_all(World& world, base::Deadline deadline) {
   auto next_reminder = base::Deadline::after(reminder_period);
   auto look = first_look;
   auto next_look = base::Deadline::after(look);
+  Suspects suspects;
   while (!engine.wait_until(settled, earliest(latest, earliest(next_look, next_reminder)).remaining())) {
     const auto missing = ranks_that(engine, world.size, is_expected);
     if (latest.expired()) fail(world, missing, "timed out waiting for");
     if (next_look.expired()) {
-      give_up_absentees(world, missing);
+      give_up_absentees(world, missing, suspects);
       look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period);
-      next_look = base::Deadline::after(look);
+      next_look = base::Deadline::after(suspects.has_any() ? second_look : look);
     }
     if (!next_reminder.expired()) continue;
     next_reminder = base::Deadline::after(reminder_period);

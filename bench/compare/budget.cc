@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bench/compare/sample.h"
 #include "bench/sizes.h"
 
 namespace parley::bench::compare {
@@ -139,6 +140,7 @@ std::vector<std::string> command_of(const Contender& contender, const Case& wher
                                  "--round-ms",      fmt::format("{}", budget.round_ms),
                                  "--json",          json_file};
   if (where.rewritten) words.emplace_back("--rewrite");
+  if (where.arena && is_parley_bench(contender.program)) words.emplace_back("--arena");
   return words;
 }
 

@@ -55,7 +55,7 @@ double launch_seconds(const Contender& contender, const Case& where, std::span<c
 
 // The child's command line: PROGRAM OP --ranks N --transport T --sizes LIST --rounds R --round-ms MS --json
 // FILE
-// [--rewrite].
+// [--rewrite] [--arena]. The last one only to builds of parley-bench.
 std::vector<std::string> command_of(const Contender& contender, const Case& where,
                                     std::span<const std::size_t> sizes, const Budget& budget,
                                     const std::string& json_file);

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "bench/compare/axis.h"
-#include "bench/compare/markup.h"
+#include "bench/compare/colours.h"
 #include "bench/compare/text_table.h"
 #include "bench/sizes.h"
+#include "tools/figures/axis.h"
+#include "tools/figures/markup.h"
+#include "tools/figures/svg.h"
 
 namespace parley::bench::compare {
 namespace {
@@ -22,8 +24,14 @@ constexpr double bottom = 276;
 constexpr double ratio_top = 322;
 constexpr double ratio_bottom = 418;
 constexpr double height = 444;
-constexpr double label_distance = 15;
-constexpr int most_byte_ticks = 8;
+constexpr int most_power_ticks = 8;
+
+using figures::escape;
+using figures::Label;
+using figures::line_at;
+using figures::LogScale;
+using figures::Range;
+using figures::text_at;
 
 struct Point {
   std::size_t bytes;
@@ -52,31 +60,15 @@ LogScale byte_scale(const CaseView& view) {
                       : LogScale(least / 2, least * 2, left, right);
 }
 
-std::string line_at(std::string_view kind, double x1, double y1, double x2, double y2) {
-  return fmt::format(R"(<line class="{}" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>)", kind, x1, y1,
-                     x2, y2);
-}
-
-std::string text_at(double x, double y, std::string_view anchor, std::string_view text,
-                    std::string_view kind = "tick") {
-  return fmt::format(R"(<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)", kind, x, y,
-                     anchor, escape(text));
-}
-
 std::string byte_axis(const CaseView& view, const LogScale& x, double from, double to, bool has_labels) {
   std::string svg;
   for (const std::size_t tick :
-       byte_ticks(view.lines.front()->bytes, view.lines.back()->bytes, most_byte_ticks)) {
+       figures::power_ticks(view.lines.front()->bytes, view.lines.back()->bytes, most_power_ticks)) {
     const double place = x(static_cast<double>(tick));
     svg += line_at("grid", place, from, place, to);
     if (has_labels) svg += text_at(place, to + 15, "middle", format_size(tick));
   }
   return svg;
-}
-
-std::string frame(double from, double to) {
-  return fmt::format(R"(<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>)", left, from,
-                     right - left, to - from);
 }
 
 std::string hint_of(const Point& point) {
@@ -107,37 +99,6 @@ std::string curve(const std::vector<Point>& points, const LogScale& x, const Log
   return svg + dots + "</g>";
 }
 
-struct Label {
-  std::string text;
-  std::string kind;
-  double x;  // of what it names
-  double y;
-  double place = 0;  // where it stands
-};
-
-// Beside the ends of the curves; those too near are moved apart and keep their order.
-std::string labels(std::vector<Label> all, double from, double to) {
-  std::sort(all.begin(), all.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
-  double lowest = from;
-  for (Label& label : all) {
-    label.place = std::max(label.y, lowest);
-    lowest = label.place + label_distance;
-  }
-  double highest = to;
-  for (auto label = all.rbegin(); label != all.rend(); ++label) {
-    label->place = std::min(label->place, highest);
-    highest = label->place - label_distance;
-  }
-  std::string svg;
-  for (const Label& label : all) {
-    svg += fmt::format(
-        R"(<g class="{}"><path class="leader" d="M{:.1f} {:.1f} L{:.1f} {:.1f} L{:.1f} {:.1f}"/>)",
-        label.kind, label.x + 5, label.y, right + 4, label.y, right + 12, label.place);
-    svg += text_at(right + 16, label.place + 4, "start", label.text, "label") + "</g>";
-  }
-  return svg;
-}
-
 std::string figures_plot(const CaseView& view, const LogScale& x) {
   const Figure kind = operation(view.where.op).figure;
   std::vector<double> values;
@@ -147,16 +108,16 @@ std::string figures_plot(const CaseView& view, const LogScale& x) {
       values.push_back(figure(point, point.entry->hi_us));
     }
   }
-  const Range range = range_of(values);
+  const Range range = figures::range_of(values);
   const LogScale y(range.least, range.most, bottom, top);
   std::string svg =
       text_at(left, top - 10, "start", fmt::format("{} ({})", view.where.op, unit_of(kind)), "caption");
   svg += byte_axis(view, x, top, bottom, true);
-  for (const double tick : decimal_ticks(range)) {
+  for (const double tick : figures::decimal_ticks(range)) {
     svg += line_at("grid", left, y(tick), right, y(tick));
     svg += text_at(left - 6, y(tick) + 4, "end", tick_label(kind, tick));
   }
-  svg += frame(top, bottom);
+  svg += figures::frame({left, top, right, bottom});
   std::vector<Label> names;
   std::string own;
   for (const std::string& system : view.systems) {
@@ -169,7 +130,7 @@ std::string figures_plot(const CaseView& view, const LogScale& x) {
                      x(static_cast<double>(std::max<std::size_t>(last.bytes, 1))),
                      y(figure(last, last.entry->median_us))});
   }
-  return svg + own + labels(std::move(names), top + 6, bottom - 2);
+  return svg + own + figures::labels(std::move(names), {left, top + 6, right, bottom - 2});
 }
 
 std::string ratio_series(const CaseView& view, Against against, const LogScale& x, const LogScale& y,
@@ -210,7 +171,7 @@ std::string ratio_plot(const CaseView& view, const LogScale& x) {
     }
   }
   if (values.size() == 1) return {};
-  Range range = range_of(values, 1.1);
+  Range range = figures::range_of(values, 1.1);
   range = {std::min(range.least, 0.7), std::max(range.most, 1.45)};
   const LogScale y(range.least, range.most, ratio_bottom, ratio_top);
   const double one = y(1);
@@ -221,15 +182,15 @@ std::string ratio_plot(const CaseView& view, const LogScale& x) {
   svg += fmt::format(R"(<rect class="faster" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}"/>)", left, one,
                      right - left, ratio_bottom - one);
   svg += byte_axis(view, x, ratio_top, ratio_bottom, true);
-  for (const double tick : ratio_ticks(range)) {
+  for (const double tick : figures::ratio_ticks(range)) {
     svg += line_at(tick == 1 ? "one" : "grid", left, y(tick), right, y(tick));
     svg += text_at(left - 6, y(tick) + 4, "end", fmt::format("{:.3g}", tick));
   }
-  svg += frame(ratio_top, ratio_bottom);
+  svg += figures::frame({left, ratio_top, right, ratio_bottom});
   std::vector<Label> names;
   svg += ratio_series(view, Against::raw_limit, x, y, 2, names);
   svg += ratio_series(view, Against::best_peer, x, y, -2, names);
-  return svg + labels(std::move(names), ratio_top + 6, ratio_bottom - 2);
+  return svg + figures::labels(std::move(names), {left, ratio_top + 6, right, ratio_bottom - 2});
 }
 
 bool has_ratios(const CaseView& view) {
@@ -250,23 +211,12 @@ double height_of(const CaseView& view) {
 
 std::string chart_of(const CaseView& view) {
   if (view.lines.empty()) return {};
-  return fmt::format(R"(<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>)", width,
-                     height_of(view), escape(title_of(view.where)), body_of(view));
+  return figures::inline_drawing(width, height_of(view), title_of(view.where), body_of(view));
 }
 
 std::string standalone_chart_of(const CaseView& view) {
   if (view.lines.empty()) return {};
-  constexpr double title_height = 28;
-  const double total = height_of(view) + title_height;
-  std::string svg = fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="{0}" height="{1}" viewBox="0 0 {0} {1}">)",
-      width, total);
-  svg += fmt::format("<style>{}{}</style>", colour_style(), chart_style());
-  svg += fmt::format(R"--(<rect width="{}" height="{}" style="fill: var(--ground)"/>)--", width, total);
-  svg += text_at(left, 20, "start", title_of(view.where), "caption");
-  return svg +
-         fmt::format(R"--(<g transform="translate(0 {})">{}</g></svg>)--", title_height, body_of(view)) +
-         "\n";
+  return figures::drawing_file(width, height_of(view), title_of(view.where), colour_style(), body_of(view));
 }
 
 }  // namespace parley::bench::compare

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <system_error>
 
 #include "bench/compare/chart.h"
 #include "bench/compare/compare_options.h"
@@ -18,6 +16,7 @@
 #include "bench/compare/text_table.h"
 #include "bench/cores.h"
 #include "bench/options.h"
+#include "bench/report_files.h"
 
 namespace parley::bench::compare {
 namespace {
@@ -31,22 +30,6 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// A wrong name is known before anything is measured.
-void check_writable(const char* option, const std::string& name) {
-  if (name.empty()) return;
-  errno = 0;
-  const std::ofstream file(name, std::ios::app);
-  if (file) return;
-  throw CommandLineError(std::string(option) + ": cannot write " + name + ": " +
-                         std::generic_category().message(errno));
-}
-
-void write_file(const std::string& name, const std::string& text) {
-  std::ofstream file(name, std::ios::trunc);
-  file << text << std::flush;
-  if (!file) throw std::runtime_error("writing " + name + " failed (is the disk full?)");
-}
-
 std::vector<Standing> standings_in(const std::string& name) {
   std::ifstream file(name);
   if (!file) throw CommandLineError("--compare: cannot read " + name);
@@ -58,14 +41,10 @@ std::vector<Standing> standings_in(const std::string& name) {
 }
 
 void check_reports(const CompareOptions& options) {
-  check_writable("--json", options.json_file);
-  check_writable("--csv", options.csv_file);
-  check_writable("--html", options.html_file);
-  if (options.svg_folder.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(options.svg_folder, error);
-  if (error)
-    throw CommandLineError("--svg: cannot make the folder " + options.svg_folder + ": " + error.message());
+  if (!options.json_file.empty()) check_writable("--json", options.json_file);
+  if (!options.csv_file.empty()) check_writable("--csv", options.csv_file);
+  if (!options.html_file.empty()) check_writable("--html", options.html_file);
+  if (!options.svg_folder.empty()) make_folder("--svg", options.svg_folder);
 }
 
 void write_reports(const CompareOptions& options, const Study& study) {
@@ -108,7 +87,7 @@ bool passes(const CompareOptions& options, const Study& study, const std::vector
   if (!options.base_file.empty()) {
     const Judgement judgement = judge_change(standings_of(study.lines), before, options.tolerance);
     fmt::print("\n{}", judgement_text(judgement, options.tolerance));
-    is_good = judgement.slower.empty();
+    is_good = judgement.slower.empty() && !says_nothing(judgement);
   }
   if (!options.at_most) return is_good;
   const LimitJudgement judgement = judge_limit(study.lines, *options.at_most);
@@ -174,7 +153,7 @@ int compare_main(const std::vector<std::string>& arguments) {
     announce(workload, budget, progress);
     study = conduct(workload, budget, options->raw, progress, signal);
   }
-  study.command = "parley-bench compare" + std::string(arguments.empty() ? "" : " ") + joined(arguments);
+  study.command = command_text("parley-bench compare", arguments);
   if (!options->quiet) fmt::print("{}{}", tables_of(study), summary_of(study));
   write_reports(*options, study);
   if (signal != 0) return exit_signal + signal;

@@ -47,6 +47,7 @@ void define(CLI::App& app, Words& words, CompareOptions& options) {
   app.add_option("--ranks", words.ranks);
   app.add_option("--transport", words.transport);
   app.add_option("--buffers", words.buffers);
+  app.add_flag("--arena", options.arena);
   app.add_option("--sizes", words.sizes);
   app.add_option("--peers", words.peers);
   app.add_option("--peer", words.programs)->allow_extra_args(false);
@@ -74,16 +75,6 @@ Number parse_number(const char* option, std::string_view word, Number least, Num
   throw CommandLineError(text.str());
 }
 
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', begin), list.size());
-    parts.push_back(list.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return parts;
-}
-
 // Each once, in the order of the list.
 template <typename Value>
 void add_once(std::vector<Value>& to, Value value) {
@@ -93,7 +84,7 @@ void add_once(std::vector<Value>& to, Value value) {
 std::vector<std::string> chosen(const char* what, const std::string& list,
                                 std::span<const std::string_view> names) {
   std::vector<std::string> found;
-  for (const std::string_view word : split(list))
+  for (const std::string_view word : parts_of(list))
     add_once(found, std::string(names[choose(what, word, names)]));
   return found;
 }
@@ -119,7 +110,7 @@ void understand_cases(const CLI::App& app, const Words& words, CompareOptions& o
   if (app.count("--transport") > 0) options.transports = chosen("transport", words.transport, transports);
   if (app.count("--ranks") > 0) {
     options.ranks.clear();
-    for (const std::string_view word : split(words.ranks))
+    for (const std::string_view word : parts_of(words.ranks))
       add_once(options.ranks, parse_number("--ranks", word, 2, most_compared_ranks));
   }
   if (app.count("--buffers") > 0) {
@@ -232,7 +223,8 @@ std::vector<Case> cases_of(const CompareOptions& options) {
         for (const bool rewritten : options.rewritten) {
           // Nothing is sent that could be written anew.
           if (rewritten && !operation(op).has_sizes && options.rewritten.size() > 1) continue;
-          cases.push_back({op, transport, ranks, rewritten});
+          const bool arena = options.arena && transport == "shm" && operation(op).has_sizes;
+          cases.push_back({op, transport, ranks, rewritten, arena});
         }
       }
     }

@@ -16,6 +16,7 @@ struct CompareOptions {
   std::vector<int> ranks{2};
   std::vector<std::string> transports{"shm", "tcp"};
   std::vector<bool> rewritten{false, true};
+  bool arena = false;              // over shared memory Parley's buffers lie in its arena
   std::vector<std::size_t> sizes;  // empty: the usual ones
   // Of those built beside parley-bench; nothing: all that are there.
   std::optional<std::vector<std::string>> peers;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "bench/row.h"
 #include "bench/sizes.h"
@@ -18,13 +20,16 @@ constexpr std::size_t least_values = 3;
 using Json = nlohmann::json;
 
 Standing standing_of(const Line& line, const Entry& own) {
-  Standing standing{line.where, line.bytes, {}, {}, line.mode, line.disturbed};
+  Standing standing{line.where, line.bytes, {}, {}, {}, line.mode, line.disturbed};
   const Entry* const bound = line.find(limit_name);
   for (const Sample& sample : own.samples) {
     standing.us.push_back(sample.us);
     if (bound == nullptr) continue;
-    for (const Sample& other : bound->samples)
-      if (other.round == sample.round) standing.limit_times.push_back(sample.us / other.us);
+    for (const Sample& other : bound->samples) {
+      if (other.round != sample.round) continue;
+      standing.limit_times.push_back(sample.us / other.us);
+      standing.limit_probe_ns.push_back(sample.probe_ns);
+    }
   }
   return standing;
 }
@@ -41,14 +46,19 @@ std::optional<Standing> standing_in(const std::string& line) {
   if (!row.is_object() || row.value("schema", "") != schema) return std::nullopt;
   if (row.value("system", "") != library_name || !row.contains("samples_us")) return std::nullopt;
   Standing standing;
-  standing.where = {row.at("op"), row.at("transport"), row.at("ranks"), row.at("buffers") == "rewritten"};
+  standing.where = {row.at("op"), row.at("transport"), row.at("ranks"), row.at("buffers") == "rewritten",
+                    row.value("arena", false)};
   standing.bytes = row.at("bytes");
   standing.us = row.at("samples_us").get<std::vector<double>>();
   standing.mode = mode_named(row.at("mode"));
   standing.disturbed = row.at("disturbed");
   const Json& limits = row.at("samples_limit_us");
-  for (std::size_t i = 0; i < standing.us.size() && i < limits.size(); ++i)
-    if (limits[i].is_number()) standing.limit_times.push_back(standing.us[i] / limits[i].get<double>());
+  const Json& probes = row.at("samples_probe_ns");
+  for (std::size_t i = 0; i < standing.us.size() && i < limits.size(); ++i) {
+    if (!limits[i].is_number()) continue;
+    standing.limit_times.push_back(standing.us[i] / limits[i].get<double>());
+    standing.limit_probe_ns.push_back(probes.at(i).get<double>());
+  }
   return standing;
 }
 
@@ -60,11 +70,37 @@ bool in_one_place(const Standing& a, const Standing& b) {
   return a.mode == b.mode && a.mode != Mode::mixed;
 }
 
+std::vector<double> limit_times_in(const Standing& standing, Mode place) {
+  std::vector<double> times;
+  for (std::size_t i = 0; i < standing.limit_times.size(); ++i)
+    if (mode_of(std::span(&standing.limit_probe_ns[i], 1)) == place) times.push_back(standing.limit_times[i]);
+  return times;
+}
+
+// Times over the limit that may be compared; few or none if there are none.
+struct LimitTimes {
+  std::vector<double> now;
+  std::vector<double> before;
+  [[nodiscard]] std::size_t count() const noexcept { return std::min(now.size(), before.size()); }
+};
+
+LimitTimes comparable_limit_times(const Standing& now, const Standing& before) {
+  if (!now.mode && !before.mode) return {now.limit_times, before.limit_times};
+  LimitTimes most;
+  for (const Mode place : {Mode::sibling, Mode::near, Mode::far}) {
+    LimitTimes times{limit_times_in(now, place), limit_times_in(before, place)};
+    if (times.count() > most.count()) most = std::move(times);
+  }
+  return most;
+}
+
 std::optional<Change> change_between(const Standing& now, const Standing& before) {
   if (now.disturbed || before.disturbed) return std::nullopt;
   Change change{now.where, now.bytes, {}, has_limit(now) && has_limit(before)};
   if (change.relative_to_limit) {
-    change.times = ratio_of_medians(now.limit_times, before.limit_times);
+    const LimitTimes times = comparable_limit_times(now, before);
+    if (times.count() < least_values) return std::nullopt;
+    change.times = ratio_of_medians(times.now, times.before);
     return change;
   }
   if (std::min(now.us.size(), before.us.size()) < least_values || !in_one_place(now, before))
@@ -143,6 +179,10 @@ Judgement judge_change(const std::vector<Standing>& now, const std::vector<Stand
   return judgement;
 }
 
+bool says_nothing(const Judgement& judgement) {
+  return judgement.compared.empty();
+}
+
 std::string judgement_text(const Judgement& judgement, double tolerance) {
   std::string text;
   for (const Change& change : judgement.slower) text += "SLOWER  " + change_text(change) + "\n";
@@ -156,7 +196,10 @@ std::string judgement_text(const Judgement& judgement, double tolerance) {
         "rounds)",
         judgement.not_comparable);
   if (judgement.missing > 0) text += fmt::format("; {} of the earlier run not measured", judgement.missing);
-  return text + "\n";
+  text += "\n";
+  if (says_nothing(judgement))
+    text += "Nothing at all could be compared with the earlier run, so that nothing is known of a change\n";
+  return text;
 }
 
 LimitJudgement judge_limit(const std::vector<Line>& lines, double times) {

@@ -13,8 +13,9 @@ namespace parley::bench::compare {
 struct Standing {
   Case where;
   std::size_t bytes = 0;
-  std::vector<double> us;           // one for each round
-  std::vector<double> limit_times;  // over the limit of the same launch; fewer where there was none
+  std::vector<double> us;              // one for each round
+  std::vector<double> limit_times;     // over the limit of the same launch; fewer where there was none
+  std::vector<double> limit_probe_ns;  // of each of those
   std::optional<Mode> mode;
   bool disturbed = false;
 };
@@ -45,11 +46,16 @@ struct Judgement {
 // below 1 / (1 + tolerance).
 //
 // Machines drift, so where both runs have a limit the figures are times over the limit of the same launch:
-// what slows both is no regression of the library. Without a limit they are microseconds, and compared only
-// if both runs met the cores in one and the same place; with more ranks than cores, where that is not known,
-// they are compared as they are. Disturbed lines, and those with fewer than three rounds, are not comparable.
+// what slows both is no regression of the library. But the library is not as many times slower than its limit
+// between near cores as between far ones, so only launches that met the cores in one place are compared, of
+// the place that both runs met most. Without a limit the figures are microseconds, and compared only if both
+// runs met the cores in one and the same place; with more ranks than cores, where that is not known, all are
+// compared as they are. Disturbed lines, and those with fewer than three rounds, are not comparable.
 Judgement judge_change(const std::vector<Standing>& now, const std::vector<Standing>& before,
                        double tolerance);
+
+// Not one line was compared: such a verdict must not pass, whatever the reason.
+bool says_nothing(const Judgement& judgement);
 
 // What got slower and by how much, what got faster, how many were compared.
 std::string judgement_text(const Judgement& judgement, double tolerance);

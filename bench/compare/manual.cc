@@ -12,6 +12,7 @@ SYNOPSIS
     parley-bench limits [OPTIONS]
     parley-bench compare [OPTIONS]
     parley-bench tune [OPTIONS]
+    parley-bench scale [OPTIONS]
     parley-run -n 2 parley-bench OPERATION [OPTIONS]
 
 DESCRIPTION
@@ -22,6 +23,8 @@ DESCRIPTION
     With an operation: measures Parley between pairs of processes (0-1, 2-3, ...) of this host and, in the same
     rounds and between the same processes, a loop without a library; or collectives of all processes. All figures are
     medians over rounds. Compare figures of one run only, and best their ratios: machines drift.
+
+    With --transport shm,tcp, latency, bandwidth and message-rate over both in turns, side by side in one table.
 
     With --device cuda, the same between buffers on GPUs, beside plain copies by one process.
 
@@ -38,6 +41,8 @@ OPERATIONS
                     own options; see parley-bench compare --help
     tune            which algorithm collectives shall take on this machine: writes the file that PARLEY_TUNING names;
                     see parley-bench tune --help
+    scale           start-up, groups, store, memory, descriptors, messages, collectives and polling of 2 to 128 ranks,
+                    and by which law each grows; see parley-bench scale --help
 
 OPTIONS
     Those of an operation: parley-bench latency --help.
@@ -50,6 +55,8 @@ ENVIRONMENT
                             its ranks itself.
     PARLEY_BENCH_SLOW=F     makes Parley's exchanges take F times their time, 1 to 100: for tests of
                             compare --compare, which must notice. Never set it otherwise.
+    PARLEY_BENCH_NO_SPIN=1  makes the raw loops sleep instead of spinning: for tests of the floor, which must void
+                            them. Never set it otherwise.
 
 EXIT STATUS
     0       measured
@@ -66,6 +73,7 @@ EXAMPLES
     parley-bench limits --ops latency --sizes 64K,1M --rewrite
     parley-bench compare --html report.html
     parley-bench tune --output parley.tuning
+    parley-bench scale
 
 SEE ALSO
     bench/README.md says how figures are taken and what the JSON rows mean; bench/compare/README.md how systems are
@@ -76,9 +84,9 @@ constexpr std::string_view compare_page = R"(NAME
     parley-bench compare - Parley, its peers and the raw limits in one run
 
 SYNOPSIS
-    parley-bench compare [--ops LIST] [--ranks LIST] [--transport LIST] [--buffers LIST] [--sizes SIZES]
-                         [--peers LIST] [--peer NAME=PROGRAM]... [--parley PROGRAM] [--rounds N] [--minutes M]
-                         [--json FILE] [--csv FILE] [--html FILE] [--svg FOLDER]
+    parley-bench compare [--ops LIST] [--ranks LIST] [--transport LIST] [--buffers LIST] [--arena]
+                         [--sizes SIZES] [--peers LIST] [--peer NAME=PROGRAM]... [--parley PROGRAM]
+                         [--rounds N] [--minutes M] [--json FILE] [--csv FILE] [--html FILE] [--svg FOLDER]
                          [--compare FILE [--tolerance PERCENT]] [--at-most TIMES] [--quiet]
 
 DESCRIPTION
@@ -86,7 +94,8 @@ DESCRIPTION
     figures against each other round by round. Prints a table for each operation: medians and their spread, Parley's
     time over that of the best peer and of the raw limit, with 95 % intervals, and where the cores were. Below 1
     Parley is faster. Lines marked MIXED or DISTURBED prove nothing. The last tables are Markdown, for a README:
-    Parley against the best peer alone, with the upper end of the interval.
+    Parley against the best peer alone, with the upper end of the interval; ~ marks what is MIXED, and lines that
+    are DISTURBED have no ratio.
 
     Ctrl-C ends the children and reports what there is.
 
@@ -98,6 +107,8 @@ OPTIONS
     --transport LIST        shm, tcp [both]
     --buffers LIST          kept: senders send the same bytes again; rewritten: they write them anew before each
                             exchange, outside the measured time [both]
+    --arena                 over shared memory Parley's buffers are shared tensors, and its limit is the best of all
+                            loops; peers' buffers lie where they lie
     --sizes SIZES           bytes: a list, or a range that doubles, such as 8:16M [8,64,512,4K,32K,256K,
                             2M,16M; message-rate: up to 4K]
 
@@ -121,7 +132,7 @@ OPTIONS
     Verdicts; exit status 1 names what failed:
     --compare FILE          rows of an earlier run: names the lines that got slower. Where both runs have the raw
                             limit, times over the limit of the same launch are compared, else microseconds of runs
-                            that met the cores in one place.
+                            that met the cores in one place. Fails, too, when no line at all could be compared.
     --tolerance PERCENT     by how much all of the interval must be slower [10]
     --at-most TIMES         no line may take more than so many times its raw limit, with all of its interval;
                             fails, too, when no line had a limit

@@ -6,13 +6,15 @@
 #include <array>
 #include <cmath>
 
+#include "tools/figures/axis.h"
+
 namespace parley::bench::compare {
 namespace {
 
 constexpr std::array<Operation, 13> operations = {{
     {"latency", Figure::time, true, "one way, half of a round trip"},
     {"bandwidth", Figure::bandwidth, true, "windows of messages in one direction"},
-    {"bidirectional", Figure::bandwidth, true, "windows of messages in both directions at once", 2},
+    {"bidirectional", Figure::bandwidth, true, "windows of messages in both directions at once"},
     {"message-rate", Figure::rate, true, "windows of messages in one direction, counted"},
     {"broadcast", Figure::time, true, "time of one call"},
     {"reduce", Figure::time, true, "time of one call"},
@@ -42,9 +44,15 @@ const Operation& operation(std::string_view name) {
                        [name](const Operation& one) { return one.name == name; });
 }
 
+Op op_named(std::string_view name) {
+  return std::find_if(bench::operations.begin(), bench::operations.end(),
+                      [name](const bench::Operation& one) { return one.name == name; })
+      ->op;
+}
+
 std::string setting_of(const Case& where) {
-  return fmt::format("{}, {} ranks, buffers {}", where.transport, where.ranks,
-                     where.rewritten ? "rewritten" : "kept");
+  return fmt::format("{}, {} ranks, buffers {}{}", where.transport, where.ranks,
+                     where.rewritten ? "rewritten" : "kept", where.arena ? ", Parley's in its arena" : "");
 }
 
 std::string title_of(const Case& where) {
@@ -52,8 +60,8 @@ std::string title_of(const Case& where) {
 }
 
 std::string slug_of(const Case& where) {
-  return fmt::format("{}-{}-{}-{}", where.op, where.transport, where.ranks,
-                     where.rewritten ? "rewritten" : "kept");
+  return fmt::format("{}-{}-{}-{}{}", where.op, where.transport, where.ranks,
+                     where.rewritten ? "rewritten" : "kept", where.arena ? "-arena" : "");
 }
 
 double figure_of(Figure figure, std::size_t bytes, double us) noexcept {
@@ -73,6 +81,15 @@ std::string_view unit_of(Figure figure) noexcept {
     case Figure::rate: return "M messages/s";
   }
   return "";
+}
+
+std::string tick_label(Figure figure, double value) {
+  switch (figure) {
+    case Figure::time: return figures::time_label(value);
+    case Figure::bandwidth: return figures::bandwidth_label(value);
+    case Figure::rate: return figures::rate_label(value);
+  }
+  return {};
 }
 
 std::string format_figure(double value) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/op.h"
+
 namespace parley::bench::compare {
 
 // What a person looks at, made of an operation's microseconds.
@@ -21,7 +23,6 @@ struct Operation {
   Figure figure = Figure::time;
   bool has_sizes = true;
   std::string_view what;  // for tables and charts
-  int directions = 1;     // in which a pair of ranks moves messages at once
 };
 
 // All of them, in the order of tables.
@@ -33,12 +34,16 @@ std::vector<std::string_view> operation_names();
 // REQUIRES: one of the names.
 const Operation& operation(std::string_view name);
 
+// What the measuring programs call it. REQUIRES: one of the names.
+Op op_named(std::string_view name);
+
 // What one figure is of: all systems are asked for the same cases.
 struct Case {
   std::string op;
   std::string transport;  // "tcp", "shm"
   int ranks = 2;
   bool rewritten = false;  // the senders' buffers, before each exchange
+  bool arena = false;      // Parley's buffers lie in its arena, the peers' anywhere
 
   auto operator<=>(const Case&) const = default;
 };
@@ -55,6 +60,9 @@ double figure_of(Figure figure, std::size_t bytes, double us) noexcept;
 
 // "MB/s"
 std::string_view unit_of(Figure figure) noexcept;
+
+// The value of a tick with its unit, as figures/axis.h has it: "200 ns", "1 GB/s", "5 M/s".
+std::string tick_label(Figure figure, double value);
 
 // Three or four significant digits, never an exponent: "0.213", "5.62", "18.4", "10523".
 std::string format_figure(double value);

@@ -6,39 +6,18 @@
 #include <set>
 
 #include "bench/compare/chart.h"
-#include "bench/compare/markup.h"
+#include "bench/compare/colours.h"
 #include "bench/compare/progress.h"
 #include "bench/compare/text_table.h"
 #include "bench/sizes.h"
+#include "tools/figures/markup.h"
 
 namespace parley::bench::compare {
 namespace {
 
-constexpr std::string_view page_style = R"(
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem clamp(0.75rem, 3vw, 3rem) 4rem; max-width: 100rem; background: var(--ground);
-  color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif; }
-h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.3rem; margin: 2.6rem 0 0.2rem; }
-h3 { font-size: 1rem; margin: 0 0 0.4rem; } p { margin: 0.3rem 0; max-width: 75ch; }
-a { color: var(--openmpi); } .soft { color: var(--soft); }
-nav a { margin-right: 1rem; white-space: nowrap; }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 36rem), 1fr)); gap: 1.25rem;
-  margin-top: 0.8rem; align-items: start; }
-.case { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 0.9rem; min-width: 0; }
-.case svg { display: block; width: 100%; height: auto; --ground: var(--panel); }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.22rem 0.55rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; } th:first-child, td:first-child { text-align: left; }
-td small, .soft small { color: var(--soft); }
-th.system { color: var(--own); }
-details { margin-top: 0.6rem; } summary { cursor: pointer; color: var(--soft); }
-.remarks { margin: 0.6rem 0 0; padding-left: 1.2rem; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
-pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.7rem;
-  font-size: 12px; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; margin: 0.6rem 0; }
-dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-.matrix th, .matrix td { padding: 0.2rem 0.35rem; text-align: center; } .matrix :first-child { text-align: left; }
+using figures::escape;
+
+constexpr std::string_view matrix_style = R"(
 .matrix .m0 { background: color-mix(in srgb, var(--good) 45%, var(--ground)); }
 .matrix .m1 { background: color-mix(in srgb, var(--good) 20%, var(--ground)); }
 .matrix .m3 { background: color-mix(in srgb, var(--bad) 20%, var(--ground)); }
@@ -48,10 +27,6 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .matrix .l2 { background: color-mix(in srgb, var(--openmpi) 30%, var(--ground)); }
 .matrix .l3 { background: color-mix(in srgb, var(--openmpi) 44%, var(--ground)); }
 .doubt { opacity: 0.55; font-style: italic; }
-@media (max-width: 40rem) {
-  .case svg { min-width: 30rem; }
-  .matrix th:first-child, .matrix td:first-child { white-space: normal; min-width: 8rem; }
-}
 )";
 
 // How a ratio to a peer looks: the interval decides, so that what may be noise has no colour.
@@ -222,16 +197,10 @@ std::string appendix_of(const Study& study) {
 
 std::string page_of(const Study& study) {
   const std::vector<CaseView> views = views_of(study);
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>"
-      "<title>Parley compared</title>\n";
-  html += fmt::format("<style>{}{}{}</style></head>\n<body>", colour_style(), chart_style(), page_style);
-  html += header_of(study, views);
-  html += matrix_of(views, study, Against::best_peer);
-  html += matrix_of(views, study, Against::raw_limit);
-  html += sections_of(views);
-  return html + appendix_of(study) + "</body></html>\n";
+  const std::string body = header_of(study, views) + matrix_of(views, study, Against::best_peer) +
+                           matrix_of(views, study, Against::raw_limit) + sections_of(views) +
+                           appendix_of(study);
+  return figures::page("Parley compared", std::string(colour_style()) + std::string(matrix_style), body);
 }
 
 }  // namespace parley::bench::compare

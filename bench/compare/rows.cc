@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "bench/bandwidth.h"
-#include "bench/op.h"
 #include "bench/row.h"
 
 namespace parley::bench::compare {
@@ -69,12 +68,6 @@ void add_figures(Json& row, const Line& line, const Entry& entry) {
   row["msg_per_s"] = is_rate && entry.has_figures() ? rounded(1e6 / entry.median_us) : Json();
 }
 
-Op op_named(std::string_view name) {
-  return std::find_if(operations.begin(), operations.end(),
-                      [name](const bench::Operation& one) { return one.name == name; })
-      ->op;
-}
-
 // Of collectives that move something.
 void add_bandwidths(Json& row, const Line& line, const Entry& entry) {
   const Op op = op_named(line.where.op);
@@ -107,6 +100,8 @@ void add_comparison(Json& row, const Line& line, const Entry& entry) {
   add_bandwidths(row, line, entry);
   row["wrong"] = entry.wrong ? Json(*entry.wrong) : Json();
   row["device"] = "cpu";
+  row["limit_void"] = is_own && bound != nullptr && bound->void_reason ? Json(*bound->void_reason) : Json();
+  row["arena"] = line.where.arena;
   row["mode"] = line.mode ? Json(to_string(*line.mode)) : Json();
   row["disturbed"] = line.disturbed;
   row["best_peer"] = is_own && line.best_peer ? Json(*line.best_peer) : Json();

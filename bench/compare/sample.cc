@@ -17,6 +17,12 @@ std::optional<double> number(const nlohmann::json& row, const char* field) {
   return found->get<double>();
 }
 
+std::optional<std::string> text(const nlohmann::json& row, const char* field) {
+  const auto found = row.find(field);
+  if (found == row.end() || !found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
 // What limits the row, as a time.
 std::optional<double> limit_us_of(const nlohmann::json& row, std::size_t bytes) {
   if (const auto us = number(row, "limit_us")) return us;
@@ -25,16 +31,21 @@ std::optional<double> limit_us_of(const nlohmann::json& row, std::size_t bytes) 
   return static_cast<double>(bytes) / *mb_per_s;
 }
 
-// "openmpi" of ".../peer-openmpi"; other programs are builds of parley-bench.
-std::string own_system_of(const std::string& program) {
-  constexpr std::string_view prefix = "peer-";
-  const std::string stem = std::filesystem::path(program).stem().string();
-  return stem.starts_with(prefix) ? stem.substr(prefix.size()) : "parley";
+constexpr std::string_view peer_prefix = "peer-";
+
+std::string stem_of(const std::string& program) {
+  return std::filesystem::path(program).stem().string();
+}
+
+// "openmpi" of ".../peer-openmpi".
+std::string own_system_of(const Origin& origin) {
+  if (!is_parley_bench(origin.program)) return stem_of(origin.program).substr(peer_prefix.size());
+  return origin.where.arena ? "parley-arena" : "parley";
 }
 
 // What a program calls itself, and its ways ("gloo-default"), go by the contender's name.
 std::string system_of(const std::string& written, const Origin& origin) {
-  const std::string own = own_system_of(origin.program);
+  const std::string own = own_system_of(origin);
   const bool is_own = written == own || written.starts_with(own + "-");
   return is_own ? origin.contender + written.substr(own.size()) : written;
 }
@@ -57,12 +68,16 @@ Sample sample_of(const nlohmann::json& row, const Origin& origin) {
   sample.core_share = number(row, "core_share");
   if (const auto wrong = row.find("wrong"); wrong != row.end() && !wrong->is_null())
     sample.wrong = wrong->get<std::size_t>();
-  if (const auto reason = row.find("void"); reason != row.end() && reason->is_string())
-    sample.void_reason = reason->get<std::string>();
+  sample.void_reason = text(row, "void");
+  sample.limit_void_reason = text(row, "limit_void");
   return sample;
 }
 
 }  // namespace
+
+bool is_parley_bench(const std::string& program) {
+  return !stem_of(program).starts_with(peer_prefix);
+}
 
 std::vector<Sample> read_rows(const std::string& text, const Origin& origin) {
   std::vector<Sample> samples;

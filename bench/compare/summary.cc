@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
@@ -23,11 +24,23 @@ const Line* find(const CaseView& view, std::size_t bytes) {
   return nullptr;
 }
 
+// Stands behind a ratio that a table's legend explains.
+constexpr const char* mixed_mark = " ~";
+
+bool has_cell(const Line* line) {
+  return line != nullptr && !line->disturbed && line->to_peer;
+}
+
+bool is_marked(const Line* line) {
+  return has_cell(line) && line->mode == Mode::mixed;
+}
+
 std::string cell_of(const Line* line) {
-  if (line == nullptr || line->disturbed || !line->to_peer) return "-";
+  if (!has_cell(line)) return "-";
   const Ratio& ratio = *line->to_peer;
-  if (!ratio.bounds) return fmt::format("{:.2f}, ?", ratio.value);
-  return fmt::format("{:.2f}, {:.2f}", ratio.value, ratio.bounds->hi);
+  const char* const mark = is_marked(line) ? mixed_mark : "";
+  if (!ratio.bounds) return fmt::format("{:.2f}, ?{}", ratio.value, mark);
+  return fmt::format("{:.2f}, {:.2f}{}", ratio.value, ratio.bounds->hi, mark);
 }
 
 std::string row_of(const CaseView& view, const Block& block) {
@@ -59,6 +72,15 @@ bool has_peer(const CaseView& view) {
   return false;
 }
 
+// One line, when a cell needs it.
+std::string legend_of(const std::vector<CaseView>& views) {
+  for (const CaseView& view : views)
+    if (std::any_of(view.lines.begin(), view.lines.end(), is_marked))
+      return "\n~ MIXED: the cores were near in some rounds and far in others, and such a ratio proves "
+             "nothing\n";
+  return {};
+}
+
 }  // namespace
 
 std::string summary_of(const Study& study) {
@@ -80,7 +102,7 @@ std::string summary_of(const Study& study) {
       "\n== Parley's time over the best peer's, and the upper end of its 95 % interval (below 1: Parley is "
       "faster)\n";
   for (const std::string& setting : settings) text += table_of(setting, blocks.at(setting));
-  return text;
+  return text + legend_of(views);
 }
 
 }  // namespace parley::bench::compare

@@ -11,15 +11,18 @@
 #include <optional>
 #include <string_view>
 
-#include "bench/compare/axis.h"
 #include "bench/sizes.h"
+#include "tools/figures/axis.h"
 
 namespace parley::bench::compare {
 namespace {
 
+using figures::LogScale;
+using figures::Range;
+
 constexpr int columns = 64;
 constexpr int rows = 14;
-constexpr int most_byte_ticks = 7;
+constexpr int most_power_ticks = 7;
 constexpr int no_one = -1;
 // Parley's comes first; then blue, green, magenta, yellow, cyan; the limit's is grey.
 constexpr std::array<int, 6> colour_codes = {91, 94, 92, 95, 93, 96};
@@ -124,7 +127,7 @@ class Plot {
     std::vector<double> values;
     for (const Curve& curve : curves_)
       for (const auto& [bytes, value] : curve.points) values.push_back(value);
-    range_ = range_of(values, 1.15);
+    range_ = figures::range_of(values, 1.15);
     // The library's curve is drawn last, over the others.
     for (std::size_t i = curves_.size(); i-- > 0;) draw_curve(static_cast<int>(i));
     std::string text;
@@ -171,7 +174,7 @@ class Plot {
   // The tick of this row, if there is one.
   [[nodiscard]] std::string value_label(int row) const {
     std::string label;
-    for (const double tick : decimal_ticks(range_)) {
+    for (const double tick : figures::decimal_ticks(range_)) {
       if (row_of(tick) == row) label = tick_label(operation(view_.where.op).figure, tick);
     }
     // Two bytes, one place.
@@ -213,7 +216,7 @@ class Plot {
   [[nodiscard]] std::string byte_axis() const {
     std::string labels(static_cast<std::size_t>(columns) + 8, ' ');
     for (const std::size_t tick :
-         byte_ticks(view_.lines.front()->bytes, view_.lines.back()->bytes, most_byte_ticks)) {
+         figures::power_ticks(view_.lines.front()->bytes, view_.lines.back()->bytes, most_power_ticks)) {
       const int column = static_cast<int>(x_of(static_cast<double>(tick))) * columns / canvas_.width();
       const std::string label = format_size(tick);
       labels.replace(static_cast<std::size_t>(column), label.size(), label);

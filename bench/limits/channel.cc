@@ -27,7 +27,7 @@ Layout layout_for(std::size_t most_message_bytes) noexcept {
   Layout layout{};
   layout.slots = whole_pages(sizeof(Lane));
   layout.arena = layout.slots + whole_pages(std::max(rotation_bytes, most_message_bytes));
-  layout.end = layout.arena + whole_pages(std::max(Buffers::least_capacity, most_message_bytes));
+  layout.end = layout.arena + whole_pages(Buffers::room_for(most_message_bytes));
   return layout;
 }
 

@@ -12,12 +12,9 @@
 #include "bench/limits/systems.h"
 
 namespace parley::bench {
-namespace {
 
-// Read by the partner, at the address that it is told.
-constexpr std::uint64_t known_word = 0x7061726c65792121;
+const std::uint64_t known_word = 0x7061726c65792121;
 
-// The error of a cross-memory read, 0 when it works.
 int try_to_read(pid_t process, std::uint64_t address) {
   std::uint64_t word = 0;
   try {
@@ -25,11 +22,9 @@ int try_to_read(pid_t process, std::uint64_t address) {
   } catch (const std::system_error& error) {
     return error.code().value();
   }
-  // Some process has that number, but not the partner: it lives in another world of process numbers.
+  // Some process has that number, but not the other rank: it lives in another world of process numbers.
   return word == known_word ? 0 : ESRCH;
 }
-
-}  // namespace
 
 Channel open_channel(World& world, const Pair& pair, std::size_t most_message_bytes, const Waiting& waiting) {
   // The process, and the descriptor that the leader holds in it.
@@ -46,12 +41,8 @@ Channel open_channel(World& world, const Pair& pair, std::size_t most_message_by
   return {std::move(memory), most_message_bytes, true, partner_process, waiting};
 }
 
-int agree_on_cross_memory(World& world, const Pair& pair, pid_t partner_process) {
-  const auto mine = reinterpret_cast<std::uintptr_t>(&known_word);
-  if (pair.leads) world.send_value(mine, pair.partner);
-  const auto theirs = world.recv_value<std::uintptr_t>(pair.partner);
-  if (!pair.leads) world.send_value(mine, pair.partner);
-  std::int32_t error = try_to_read(partner_process, theirs);
+int agree_on_error(World& world, int mine) {
+  std::int32_t error = mine;
   // No process goes away before all have read.
   world.barrier();
   if (world.rank() != 0) {
@@ -63,6 +54,14 @@ int agree_on_cross_memory(World& world, const Pair& pair, pid_t partner_process)
     if (error == 0) error = other;
   }
   return world.share_value(error);
+}
+
+int agree_on_cross_memory(World& world, const Pair& pair, pid_t partner_process) {
+  const auto mine = reinterpret_cast<std::uintptr_t>(&known_word);
+  if (pair.leads) world.send_value(mine, pair.partner);
+  const auto theirs = world.recv_value<std::uintptr_t>(pair.partner);
+  if (!pair.leads) world.send_value(mine, pair.partner);
+  return agree_on_error(world, try_to_read(partner_process, theirs));
 }
 
 }  // namespace parley::bench

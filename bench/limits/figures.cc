@@ -43,6 +43,16 @@ void judge(std::span<LoopRow> loops) {
   }
 }
 
+void judge_limits(std::span<LoopRow> loops, const Reference& reference) {
+  const auto reason_of = [&](Placement placement) {
+    return limit_void_reason(raw_figure_of(loops[best_loop(loops, placement)].row), reference);
+  };
+  const auto anywhere = reason_of(Placement::anywhere);
+  const auto arena = reason_of(Placement::arena);
+  for (LoopRow& loop : loops)
+    loop.row.limit_void_reason = placement_of(loop.kind) == Placement::anywhere ? anywhere : arena;
+}
+
 std::string limits_header(Op op) {
   return side_by_side_header(op, "Loop", "x best", "mode");
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/limits/limit_floor.h"
 #include "bench/limits/loops.h"
 #include "bench/probe.h"
 #include "bench/raw_link.h"
@@ -32,6 +33,9 @@ std::size_t best_loop(std::span<const LoopRow> loops, Placement placement);
 // Marks the best loops and compares each row with the best of its placement. REQUIRES: as best_loop() for
 // Placement::anywhere; all of one subject.
 void judge(std::span<LoopRow> loops);
+
+// Says of each row whether the limit it was compared with is one. REQUIRES: judge() has been called.
+void judge_limits(std::span<LoopRow> loops, const Reference& reference);
 
 // All loops of one operation and size, from the same rounds.
 struct LimitFigures {

@@ -10,8 +10,10 @@
 #include "bench/limits/systems.h"
 #include "bench/parley_system.h"
 #include "bench/phase.h"
+#include "bench/relay.h"
 #include "bench/rewriting.h"
 #include "bench/slowed.h"
+#include "bench/spinless.h"
 #include "bench/statistics.h"
 
 namespace parley::bench {
@@ -21,6 +23,7 @@ LimitsSession::LimitsSession(ProcessGroup& group, const Options& options, Idle i
     : group_(group),
       options_(options),
       idle_(idle),
+      raw_idle_(idle_of_raw_loops(idle)),
       world_(group),
       pair_(make_pair_of(world_, idle)),
       probe_waiting_(pair_.link, Idle::spin),
@@ -52,7 +55,7 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
   const std::size_t bytes = buffers.out().size();
   const auto entrant = [&](auto system) {
     auto shared = std::make_shared<decltype(system)>(std::move(system));
-    return Entrant{kind, buffers, phase_of(std::move(shared), op, plan, buffers), {}, idle_};
+    return Entrant{kind, buffers, phase_of(std::move(shared), op, plan, buffers), {}, raw_idle_, {}};
   };
   switch (kind) {
     case LoopKind::cell:
@@ -71,12 +74,14 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
 
 LimitsSession::Entrant LimitsSession::make_library(Op op, const Plan& plan, Buffers& buffers) {
   auto library = std::make_shared<Slowed<ParleySystem>>(pair_.leads, group_, pair_.partner, buffers, plan);
-  return {LoopKind::parley, buffers, phase_of(std::move(library), op, plan, buffers), {}, idle_};
+  const auto prove = [this, library, op, &buffers] { prove_messages(*library, buffers, op, pair_.leads); };
+  return {LoopKind::parley, buffers, phase_of(std::move(library), op, plan, buffers), {}, idle_, prove};
 }
 
 LimitsSession::Floor LimitsSession::run_rounds(Op op, std::vector<Entrant>& entrants) {
   Floor floor;
   for (int round = 0; round < options_.rounds; ++round) {
+    if (options_.relay != nullptr) options_.relay->hand_over(group_.rank());
     group_.barrier();
     // One pair is enough, and leaves the cores to it.
     if (pair_.index == 0) floor.probe_ns.push_back(probe_.measure());
@@ -84,7 +89,8 @@ LimitsSession::Floor LimitsSession::run_rounds(Op op, std::vector<Entrant>& entr
     for (std::size_t i = 0; i < entrants.size(); ++i) {
       Entrant& entrant = entrants[(i + static_cast<std::size_t>(round)) % entrants.size()];
       waiting_.set_idle(entrant.idle);
-      turns_.take(arrivals_in(entrant.buffers, op, pair_.leads), entrant.series, entrant.phase);
+      turns_.take(arrivals_in(entrant.buffers, op, pair_.leads), entrant.series, entrant.phase,
+                  entrant.prove);
     }
   }
   // A partner may still be reading this rank's buffers.
@@ -133,6 +139,8 @@ std::optional<LimitFigures> LimitsSession::measure(Op op, std::size_t bytes) {
     figures.loops.push_back(std::move(loop));
   }
   judge(figures.loops);
+  judge_limits(figures.loops, {smallest(floor.probe_ns), largest(floor.probe_ns),
+                               median(floor.memcpy_gb_per_s), idle_ == Idle::spin});
   return figures;
 }
 

@@ -48,7 +48,8 @@ class LimitsSession {
     Buffers& buffers;
     std::function<PhaseResult()> phase;
     Series series;
-    Idle idle;  // of a raw loop
+    Idle idle;                    // of a raw loop
+    std::function<void()> prove;  // of the library: prove_messages()
   };
   // What a round says about the machine.
   struct Floor {
@@ -66,6 +67,7 @@ class LimitsSession {
   ProcessGroup& group_;
   const Options& options_;
   Idle idle_;
+  Idle raw_idle_;
   ParleyWorld world_;
   Pair pair_;
   Waiting probe_waiting_;

@@ -32,6 +32,12 @@ class GlooBoundSystem {
   void send_ack() { ack_out_->send(), ack_out_->waitSend(); }
   void recv_ack() { ack_in_->waitRecv(); }
 
+  void send_distinct(DistinctMessages& messages, int i);
+  void recv_distinct(DistinctMessages& messages, int i);
+  void post_send(DistinctMessages& messages, int i) { send_distinct(messages, i); }
+  void post_receive(DistinctMessages&, int i) { posted_.push_back(i); }
+  void finish_posted();
+
  private:
   int window_;
   std::array<std::uint8_t, 2> ack_memory_{1, 1};
@@ -39,6 +45,10 @@ class GlooBoundSystem {
   std::unique_ptr<gloo::transport::Buffer> in_;
   std::unique_ptr<gloo::transport::Buffer> ack_out_;
   std::unique_ptr<gloo::transport::Buffer> ack_in_;
+  // Of messages that differ: the partner may write to one as soon as both ends have been made.
+  std::vector<std::unique_ptr<gloo::transport::Buffer>> distinct_out_;
+  std::vector<std::unique_ptr<gloo::transport::Buffer>> distinct_in_;
+  std::vector<int> posted_;  // receives
 };
 
 // Buffers that name the other rank with each message, which is matched by a number: what torch.distributed
@@ -56,15 +66,24 @@ class GlooUnboundSystem {
   void send_ack();
   void recv_ack();
 
+  void send_distinct(DistinctMessages& messages, int i);
+  void recv_distinct(DistinctMessages& messages, int i);
+  void post_send(DistinctMessages& messages, int i);
+  void post_receive(DistinctMessages& messages, int i);
+  void finish_posted();
+
  private:
   using Buffer = std::unique_ptr<gloo::transport::UnboundBuffer>;
 
+  gloo::Context& mesh_;
   int partner_;
   std::uint64_t slot_;
   std::array<std::uint8_t, 1> ack_memory_{1};
   std::vector<Buffer> out_;
   std::vector<Buffer> in_;
   Buffer ack_;
+  std::vector<Buffer> posted_sends_;  // of messages that differ
+  std::vector<Buffer> posted_receives_;
 };
 
 }  // namespace parley::bench

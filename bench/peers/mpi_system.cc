@@ -42,4 +42,17 @@ void MpiSystem::exchange_windows() {
   wait_all(requests_);
 }
 
+void MpiSystem::post_send(DistinctMessages& messages, int i) {
+  MPI_Isend(messages.out(i).data(), bytes_, MPI_BYTE, partner_, tag, MPI_COMM_WORLD, &posted_.emplace_back());
+}
+
+void MpiSystem::post_receive(DistinctMessages& messages, int i) {
+  MPI_Irecv(messages.in(i).data(), bytes_, MPI_BYTE, partner_, tag, MPI_COMM_WORLD, &posted_.emplace_back());
+}
+
+void MpiSystem::finish_posted() {
+  wait_all(posted_);
+  posted_.clear();
+}
+
 }  // namespace parley::bench

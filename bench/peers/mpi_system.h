@@ -27,6 +27,16 @@ class MpiSystem {
   void send_ack() { MPI_Send(&ack_, 1, MPI_BYTE, partner_, tag, MPI_COMM_WORLD); }
   void recv_ack() { MPI_Recv(&ack_, 1, MPI_BYTE, partner_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 
+  void send_distinct(DistinctMessages& messages, int i) {
+    MPI_Send(messages.out(i).data(), bytes_, MPI_BYTE, partner_, tag, MPI_COMM_WORLD);
+  }
+  void recv_distinct(DistinctMessages& messages, int i) {
+    MPI_Recv(messages.in(i).data(), bytes_, MPI_BYTE, partner_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  void post_send(DistinctMessages& messages, int i);
+  void post_receive(DistinctMessages& messages, int i);
+  void finish_posted();
+
  private:
   static constexpr int tag = 0;
   void post_sends();
@@ -40,6 +50,7 @@ class MpiSystem {
   std::uint8_t ack_ = 1;
   std::size_t window_;
   std::vector<MPI_Request> requests_;  // of a window of sends, then of one of receives
+  std::vector<MPI_Request> posted_;    // of messages that differ
 };
 
 }  // namespace parley::bench

@@ -32,7 +32,8 @@ void define(CLI::App& app, const PeerProgram& program, Words& words, PeerOptions
     app.add_option(name, word, meaning)->type_name(type);
   };
   add("OPERATION", words.op, "", "What to measure: " + enumerate(op_names()));
-  add("--ranks", words.ranks, "N", "How many processes to start, an even number [2]");
+  add("--ranks", words.ranks, "N",
+      "How many processes to start; an even number where pairs of them talk [2]");
   add("--transport", words.transport, "NAME",
       "What carries the messages: " + enumerate(program.transports) + " [" +
           std::string(program.transports.front()) + "]");
@@ -63,8 +64,9 @@ std::optional<PeerOptions> parse_peer_options(const PeerProgram& program, int ar
   define(app, program, words, options);
   if (!read_words(app, argc, argv)) return std::nullopt;
   options.op = understand_op(app, words);
-  options.ranks = parse_number("--ranks", words.ranks, "an even number", 2, most_ranks);
-  check_ranks(options.ranks);
+  options.ranks = parse_number(
+      "--ranks", words.ranks, is_collective(options.op) ? "a whole number" : "an even number", 2, most_ranks);
+  check_ranks(options.op, options.ranks);
   const std::size_t transport =
       app.count("--transport") > 0 ? choose("transport", words.transport, program.transports) : 0;
   options.transport = program.transports[transport];

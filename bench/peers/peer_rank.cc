@@ -12,6 +12,7 @@
 #include "bench/cores.h"
 #include "bench/library_session.h"
 #include "bench/report.h"
+#include "bench/report_files.h"
 #include "bench/sizes.h"
 
 namespace parley::bench {
@@ -82,7 +83,7 @@ int peer_main(const PeerProgram& program, int argc, const char* const* argv,
   try {
     const auto options = parse_peer_options(program, argc, argv);
     if (!options) return 0;
-    if (!options->json_file.empty()) check_json_file(options->json_file);
+    if (!options->json_file.empty()) check_writable("--json", options->json_file);
     return run(*options);
   } catch (const CommandLineError& error) {
     std::cerr << program.name << ": " << error.what() << "\nRun " << program.name << " --help for more.\n";

@@ -4,16 +4,13 @@
 #include <parley/launch.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
-#include <stdexcept>
-#include <system_error>
 #include <type_traits>
 
 #include "bench/command_line.h"
+#include "bench/report_files.h"
 #include "bench/shared_memory.h"
 #include "bench/tune/rank.h"
 #include "bench/tune/report.h"
@@ -37,30 +34,6 @@ class Board {
   std::span<Finding> findings_;
 };
 
-// A wrong name is known before anything is measured.
-void check_output(const std::string& name) {
-  if (name.empty()) return;
-  errno = 0;
-  if (const std::ofstream file(name, std::ios::app); file) return;
-  throw CommandLineError("--output: cannot write " + name + ": " + std::generic_category().message(errno));
-}
-
-void write_table(const std::string& name, const std::string& text) {
-  if (name.empty()) {
-    fmt::print("{}", text);
-    return;
-  }
-  std::ofstream file(name, std::ios::trunc);
-  file << text << std::flush;
-  if (!file) throw std::runtime_error("writing " + name + " failed (is the disk full?)");
-}
-
-std::string command_of(const std::vector<std::string>& arguments) {
-  std::string text = "parley-bench tune";
-  for (const std::string& word : arguments) text += ' ' + word;
-  return text;
-}
-
 }  // namespace
 
 int tune_main(const std::vector<std::string>& arguments) {
@@ -71,7 +44,7 @@ int tune_main(const std::vector<std::string>& arguments) {
   }
   if (std::getenv("RANK") != nullptr)
     throw CommandLineError("tune starts its ranks itself: unset RANK, and start it without a launcher");
-  check_output(options->output);
+  if (!options->output.empty()) check_writable("--output", options->output);
   const std::size_t cases = count_cases(*options);
   Course course{0, cases * options->ranks.size(), {}};
   SpawnOptions spawn_options;
@@ -85,9 +58,12 @@ int tune_main(const std::vector<std::string>& arguments) {
     findings.insert(findings.end(), board.findings().begin(), board.findings().end());
     course.done += cases;
   }
-  write_table(
-      options->output,
-      schedule::format_tuning(tuning_of(findings), remarks_on(*options, command_of(arguments), findings)));
+  const std::string table = schedule::format_tuning(
+      tuning_of(findings), remarks_on(*options, command_text("parley-bench tune", arguments), findings));
+  if (options->output.empty())
+    fmt::print("{}", table);
+  else
+    write_file(options->output, table);
   if (!options->quiet) fmt::print(options->output.empty() ? stderr : stdout, "{}", summary_of(findings));
   return 0;
 }

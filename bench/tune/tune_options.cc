@@ -62,7 +62,7 @@ std::vector<Value> list_of(std::string_view list, const Read& read) {
 
 int ranks_from(std::string_view word) {
   const int ranks = parse_number("--ranks", word, "even numbers", 2, most_ranks);
-  check_ranks(ranks);
+  check_ranks(Op::latency, ranks);  // the probe's are pairs
   return ranks;
 }
 

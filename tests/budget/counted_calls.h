@@ -10,7 +10,7 @@ struct CountedCalls {
   std::uint64_t allocations = 0;  // operator new
   std::uint64_t sends = 0;        // send, sendmsg, writev that moved bytes
   std::uint64_t receives = 0;     // recv, recvmsg, readv, process_vm_readv that moved bytes
-  std::uint64_t doorbells = 0;    // write that moved bytes: eventfd
+  std::uint64_t doorbells = 0;    // eventfd_write
 
   [[nodiscard]] static CountedCalls now() noexcept;
   [[nodiscard]] CountedCalls since(const CountedCalls& before) const noexcept {

@@ -5,7 +5,8 @@
 add_library(parley_build_flags INTERFACE)
 target_compile_features(parley_build_flags INTERFACE cxx_std_20)
 target_compile_options(parley_build_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wno-sign-conversion
+  -Wall -Wextra -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wno-sign-conversion
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>  # there, what files of other names hide is no mistake
   $<$<BOOL:${PARLEY_WARNINGS_AS_ERRORS}>:-Werror>)
 # At -O3 GCC 12 takes the concatenation of strings for an overlapping copy (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -20,13 +21,36 @@ if(PARLEY_FUZZ)
   target_compile_options(parley_build_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# For code beside the library whose speed nobody notices, such as what reads a command line by CLI11: optimizing it takes
+# longer than it ever saves, in a sanitizer's build anywhere.
+set(parley_seldom_run "")
+if(PARLEY_SANITIZE)
+  set(parley_seldom_run -O0)
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(parley_seldom_run -O1)
+endif()
+
 set_property(GLOBAL PROPERTY PARLEY_MODULES "")
 
+# Compiles a target's files about a dozen at a time, as one text: headers are read, and templates made, once for all of
+# them. That each file includes what it uses is then for `tools/check_headers.py --sources` to see.
+set(parley_unity UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+if(PARLEY_UNITY)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+endif()
+
+# parley_apart(FILE...): files of this folder whose unnamed namespaces have names of another file's, so that they are
+# always compiled by themselves.
+function(parley_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # parley_module(transport/tcp SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h] [DEPENDS transport/base ...]
-#               [PRIVATE_LINK parley_asio ...])
-# A module without SOURCES has public headers only.
+#               [PRIVATE_LINK parley_asio ...] [APART c.cc ...])
+# A module without SOURCES has public headers only. APART: see parley_apart.
 function(parley_module folder)
-  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK;APART" ${ARGN})
   string(REPLACE "/" "_" name "${folder}")
 
   # What others see of the module: its include paths. Objects are gathered once, by ParleyLibrary.cmake.
@@ -45,6 +69,7 @@ function(parley_module folder)
   if(NOT arg_SOURCES)
     return()
   endif()
+  parley_apart(${arg_APART})
   add_library(parley_${name} OBJECT ${arg_SOURCES})
   set_target_properties(parley_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
@@ -52,7 +77,7 @@ function(parley_module folder)
   # The same once more, for programs that are optimized together with the library (ParleyLibrary.cmake).
   if(PARLEY_LTO)
     add_library(parley_${name}_lto OBJECT EXCLUDE_FROM_ALL ${arg_SOURCES})
-    set_target_properties(parley_${name}_lto PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON
+    set_target_properties(parley_${name}_lto PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON ${parley_unity}
       POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     target_compile_options(parley_${name}_lto PRIVATE $<TARGET_PROPERTY:parley_${name},COMPILE_OPTIONS>)
     target_compile_definitions(parley_${name}_lto PRIVATE $<TARGET_PROPERTY:parley_${name},COMPILE_DEFINITIONS>)

@@ -61,6 +61,7 @@ Json make_report(const Question& question) {
   Json report;
   report["build"] = describe_build();
   report["host"] = describe_host();
+  report["shared_memory"] = describe_shared_memory();
   report["cuda"] = describe_cuda();
   report["interfaces"] = describe_interfaces();
   const Json place = describe_place(question);

@@ -52,6 +52,8 @@ constexpr std::array known = {
     KnownVariable{
         "PARLEY_SPAWN",
         "which call of spawn() a process is there for; spawn() itself sets it, with {.exec = true}"},
+    KnownVariable{"PARLEY_BENCH_SLOW", "parley-bench makes Parley so many times as slow: tests of the bench"},
+    KnownVariable{"PARLEY_BENCH_NO_SPIN", "1: raw loops of parley-bench sleep: tests of its floor"},
     KnownVariable{"PARLEY_LONG_TESTS", "the tests run the full counts of every soak and kill test"},
 };
 

@@ -214,6 +214,7 @@ class Engine {
     base::Clock::time_point started{};     // zero until the clock is first read
     base::Clock::time_point idle_since{};  // the same, since the last event
     base::Clock::time_point now{};
+    base::Clock::time_point yielded{};  // when the last yield was over; zero: none since the last event
     std::optional<base::Clock::time_point> stall_told{};
     bool may_be_helped = false;  // when that was told
     bool stall_warned = false;
@@ -256,6 +257,7 @@ class Engine {
   std::size_t look_at_watchers() noexcept;
   std::size_t poll_once(Endpoint* awaited) noexcept;
   static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
+  static void note_yield(Watch& watch) noexcept;
   void read_clock(Watch& watch) noexcept;
   bool timed_out(const Watch& watch) const noexcept;
   void tick(base::Clock::time_point now) noexcept;

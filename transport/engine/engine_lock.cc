@@ -61,9 +61,10 @@ bool EngineLock::try_lock_as_other() noexcept {
 }
 
 bool EngineLock::take_state() noexcept {
-  if (state_.load(std::memory_order_relaxed) != free) return false;  // spares the line's way here and back
+  // relaxed: a hint, which spares the line's way here and back; the exchange decides.
+  if (state_.load(std::memory_order_relaxed) != free) return false;
   std::uint32_t expected = free;
-  // acquire: what the last holder wrote is ours to see.
+  // acquire: what the last holder wrote is ours to see. relaxed: who fails has learnt nothing.
   return state_.compare_exchange_strong(expected, held, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
@@ -98,6 +99,7 @@ void EngineLock::consider_owning() noexcept {
 // `condition` may come to hold when `word` is let go.
 template <typename Condition>
 void EngineLock::wait_until(const Condition& condition, Word& word) noexcept {
+  // relaxed, here and below: a count for hints, which contended() may see late.
   contenders_.fetch_add(1, std::memory_order_relaxed);
   for (int spin = 0; !condition(); ++spin) {
     if (spin % spins_before_sleep == spins_before_sleep - 1) sleep(word);
@@ -111,6 +113,7 @@ void EngineLock::sleep(Word& word) noexcept {
   sleepers_.fetch_add(1, std::memory_order_relaxed);  // fence_all_threads() orders it
   const timespec* const limit = fence_all_threads() ? nullptr : &slice;
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, held, limit, nullptr, 0);
+  // relaxed: who still finds us counted wakes nobody, at the price of a system call.
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -121,6 +124,7 @@ void EngineLock::wake_one(Word& word) noexcept {
 void EngineLock::yield() noexcept {
   unlock();
   for (int spin = 0; spin < spins_of_yield && contended(); ++spin) {
+    // relaxed, both times: a hint; somebody has taken the turn.
     if (state_.load(std::memory_order_relaxed) != free) break;
     base::cpu_relax();
   }

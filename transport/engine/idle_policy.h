@@ -65,14 +65,25 @@ class IdlePolicy {
     look_ = 0;
   }
 
+  // `away`: how long the core was gone, by a yield and the poll after it. Who gets it for so long is no rank
+  // that answers but something that computes, and a yield lets that go first for a whole turn each time; a
+  // sleeper goes first when it is woken.
+  void note_yield(std::chrono::nanoseconds away) noexcept {
+    if (away >= long_yield) empty_polls_ += yields_of_a_long_one - 1;
+  }
+
   // No clock is read in a wait that is over by then.
   static constexpr std::uint32_t polls_per_clock = 1000;
   // Measured here: a wake-up costs 16 to 40 us; a 1 MiB message over loopback takes 250 us.
   static constexpr std::chrono::nanoseconds spin_budget = std::chrono::milliseconds(2);
-  // About 1.5 us over shared memory, 15 us over TCP; an answer takes 0.5 and 5 us. With half of it a pair
-  // rarely finds together while another pair has done so.
-  static constexpr std::uint32_t polls_of_long_look = 48;
-  static constexpr std::uint32_t oversubscribed_yields = 16;
+  // 3 to 5 us over shared memory, 30 us over TCP; an answer takes 0.2 and 3 us. With half of it a pair rarely
+  // finds together while another pair has done so.
+  static constexpr std::uint32_t polls_of_long_look = 96;
+  // 20 to 50 us, as long as a wake-up takes: whoever sleeps sooner pays more for it than it waited.
+  static constexpr std::uint32_t oversubscribed_yields = 48;
+  // A turn of the kernel's scheduler is 1.5 to 4 ms; ranks that copy for each other take less.
+  static constexpr std::chrono::nanoseconds long_yield = std::chrono::milliseconds(1);
+  static constexpr std::uint32_t yields_of_a_long_one = 16;
 
  private:
   Step next_on_shared_core() noexcept {

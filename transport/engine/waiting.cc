@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "transport/base/log.h"
 #include "transport/base/spin.h"
@@ -85,7 +86,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
       watch.idle.reset();
       if (condition.holds()) break;
       awaited = awaited_endpoint(watch.requests);  // links may have come or gone
-      watch.idle_since = {};
+      watch.idle_since = watch.yielded = {};
       if (++busy_polls % busy_polls_per_clock == 0) {
         read_clock(watch);
         in_time = !timed_out(watch);
@@ -116,6 +117,7 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
     case IdlePolicy::Step::yield:
       lock_.unlock();
       sched_yield();
+      note_yield(watch);
       lock_.lock();
       return true;
     case IdlePolicy::Step::sleep: break;
@@ -129,6 +131,12 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
   if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
   sleep(until);
   return true;
+}
+
+void Engine::note_yield(Watch& watch) noexcept {
+  const auto now = Clock::now();
+  const auto last = std::exchange(watch.yielded, now);
+  if (last.time_since_epoch().count() != 0) watch.idle.note_yield(now - last);
 }
 
 void Engine::read_clock(Watch& watch) noexcept {

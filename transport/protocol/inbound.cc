@@ -30,6 +30,20 @@ void copy_message(std::byte* to, std::span<const std::byte> from) noexcept {
   std::memcpy(to + bytes - 8, &last, 8);
 }
 
+// Whether a message that came whole, as those of a stream do, tells something about paths.
+bool may_be_pulled(const Peer& peer, std::size_t bytes) noexcept {
+  return bytes >= TenderTurns::streamed_bytes && peer.mover != nullptr;
+}
+
+// One that may_be_pulled(). What was found is told with the credit that goes back.
+void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload,
+                std::uint64_t look) noexcept {
+  peer.paths.note_arrival(peer.live_sends != 0);
+  peer.landing.begin(peer.paths, payload.size(), look, peer.burst);
+  copy_bytes(request.data, payload.data(), payload.size());
+  peer.landing.end(peer.paths, payload.size(), look);
+}
+
 }  // namespace
 
 void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
@@ -96,7 +110,10 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
         peer.landing_request = &request;
         if (!request.ending.failed()) {
           if (request.device != nullptr) return land_for_device(peer, request, header.payload_bytes);
-          if (peer.mover != nullptr) peer.landing.begin(peer.paths, header.payload_bytes, burst_);
+          if (peer.mover != nullptr) {
+            peer.paths.note_arrival(peer.live_sends != 0);
+            peer.landing.begin(peer.paths, header.payload_bytes, burst_, peer.burst);
+          }
           return {request.data, request.capacity_bytes};
         }
       }
@@ -227,7 +244,8 @@ void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<c
   if (request.device != nullptr) [[unlikely]]
     write_to_device(request, 0, payload, status);
   else if (status.ok())
-    copy_message(request.data, payload);
+    may_be_pulled(peer, payload.size()) ? copy_timed(peer, request, payload, burst_)
+                                        : copy_message(request.data, payload);
   if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
   owe(peer, payload.size());
   finish(request, status);  // no posted receive has a number or a mover

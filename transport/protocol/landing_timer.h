@@ -12,27 +12,55 @@ namespace parley::transport {
 
 // Times, for a PathChoice, whole messages of a peer that land in the buffers of their receives and might have
 // been pulled. Thread-safety: none; the engine's lock.
-class LandingTimer {
+//
+// The sender's copy counts, too. In a stream it is made while the message before lands, and the slower of the
+// two decides: one counts from the end of the one before. It is a stream if we have sent the peer nothing
+// that it may have waited for, and if the pause is not so long that the peer had something else to do. A lone
+// one that was there as a whole was copied before we looked.
+template <typename Clock = std::chrono::steady_clock>
+class BasicLandingTimer {
  public:
   // One begins to land. `look`: of a count of looks at the network, in which messages of a stream come
-  // together.
-  void begin(PathChoice& paths, std::size_t bytes, std::uint64_t look) noexcept {
+  // together; `sent_at`: at which something was last sent to the peer.
+  void begin(PathChoice& paths, std::size_t bytes, std::uint64_t look, std::uint64_t sent_at) noexcept {
     const bool is_alone = last_at_ != look;
     if ((bytes < TenderTurns::streamed_bytes && !is_alone) || !paths.wants_timing(Path::link, bytes)) return;
-    since_ = Clock::now();
-    paths.begin(Path::link, since_);
+    if (sent_at >= last_at_) before_ = {};
+    begun_at_ = look;
+    since_ = paths.begin(Path::link, Clock::now());
   }
   // It has landed.
   void end(PathChoice& paths, std::size_t bytes, std::uint64_t look) noexcept {
     last_at_ = look;
     const auto since = std::exchange(since_, {});
-    if (since != Clock::time_point{}) paths.end(Path::link, bytes, since, Clock::now(), true);
+    const bool is_timed = since.at != PathChoice::TimePoint{};
+    if (!is_timed) {
+      paths.note_end(bytes);
+      if (bytes < TenderTurns::streamed_bytes || !paths.times_next(Path::link, bytes)) return;
+    }
+    const auto now = Clock::now();
+    if (is_timed) {
+      const auto took = now - since.at;
+      const bool in_stream = since.at - before_.at <= longest_pause * took;
+      auto start = in_stream ? before_ : since;
+      start.in_stream = in_stream;
+      if (!in_stream && look == begun_at_) start.at -= senders_copy * took;
+      paths.end(Path::link, bytes, start, now, true);
+    }
+    before_ = paths.start(now);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point since_{};  // zero: it is not timed
+  // Both times what it takes to land: lines that the reader's core has had are slow to write.
+  static constexpr int senders_copy = 2;
+  static constexpr int longest_pause = 4;
+
+  PathChoice::Start since_;     // zero: it is not timed
+  PathChoice::Start before_;    // the end of the one before it; zero: no stream
+  std::uint64_t begun_at_ = 0;  // the look of since_
   std::uint64_t last_at_ = 0;
 };
+
+using LandingTimer = BasicLandingTimer<>;
 
 }  // namespace parley::transport

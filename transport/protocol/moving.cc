@@ -69,6 +69,7 @@ void Messenger::pulled(Request& request, Status status) noexcept {
   request.pulled = status.ok();
   if (!request.pulled && request.id != 0) return;
   Peer& peer = *request.peer;
+  if (request.pulled && request.route == nullptr) peer.paths.note_end(request.message_bytes);
   grant(request, peer, request.pulled ? 0 : request.message_bytes);
   tell_preference(peer);
 }

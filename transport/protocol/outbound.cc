@@ -13,6 +13,8 @@ using Urgency = Endpoint::Urgency;
 namespace {
 // A receiver as fast as we are never blocks the link; others want the lock and the core now and then.
 constexpr int pieces_per_turn = 4;
+// Less takes no time that would matter to a pull.
+constexpr std::size_t least_own_piece = 4096;
 }  // namespace
 
 Posted Messenger::send(const SendSpec& spec) noexcept {
@@ -83,6 +85,7 @@ bool Messenger::transmit(Peer& peer, PacketHeader& header, const std::byte* payl
   outcome = peer.endpoint->try_send(header, {payload, header.payload_bytes}, done, urgency);
   if (outcome.ok() || outcome.code() == Code::in_progress) {
     peer.held_units -= std::exchange(peer.owed_units, 0);
+    if (header.payload_bytes >= least_own_piece) peer.paths.note_own_piece();
     return true;
   }
   set_blocked(peer, true);

@@ -19,16 +19,20 @@ enum class Path : std::uint8_t { pull, link };
 // 2. The other one is tried on a few messages now and then: after the first three, then after four times as
 //    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes; more
 //    rarely by as much as it was slower, which makes it 1.5 % of the time.
-// 3. The messages of one path are served one after the other, so one takes from its match or from the end of
-//    the one before, whichever is later. What was served while the other path was busy does not count.
+// 3. The messages of one path are served one after the other. So what was served since a message's match, or
+//    since the last look at the clock if that is later, took the time from then to its end, with all that
+//    were not timed. What was served while the other path was busy does not count.
 // 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
 //    trial: pages are touched for the first time, and the link leases its window. One that takes much longer
 //    than the average counts only if the next one does, too: its process had lost the core.
-// 5. A sender that does not put its data on the link soon computes, and a pull takes none of its time. After
+// 5. With traffic both ways, which most of the last arrivals tell, the link is taken only where a pull takes
+//    more than twice as long: it keeps both processes busy, and a pull one, while the other one may pull,
+//    too. What a pull took while we put data of our own on the link does not count, and of what the link took
+//    then, half does: the rates are those of traffic one way.
+// 6. A sender that does not put its data on the link soon computes, and a pull takes none of its time. After
 //    that the next 8 messages are pulled, after the next time 16, up to 1 024.
-// 6. Of a message that may be tendered its sender chooses the path, and which to try (TenderTurns); it is
-// told
-//    the favourites. Few of those that take the favourite are timed, for two looks at the clock count.
+// 7. Of a message that may be tendered its sender chooses the path, and which to try (TenderTurns); it is
+//    told the favourites. Few of those that take the favourite are timed, for two looks at the clock count.
 //
 // Pure: no clock. Thread-safety: none; the engine's lock.
 class PathChoice {
@@ -40,21 +44,42 @@ class PathChoice {
   // Of one whose path its sender has chosen: whether begin() and end() are to follow.
   bool wants_timing(Path path, std::size_t bytes) noexcept;
 
+  // Whether the answer for the next one of that size will be yes.
+  [[nodiscard]] bool times_next(Path path, std::size_t bytes) const noexcept;
+
+  // When something began, and what had been served until then.
+  struct Start {
+    TimePoint at{};
+    std::uint64_t ended_bytes = 0;
+    bool in_stream = false;        // over the link: there was no pause before it
+    std::uint32_t own_pieces = 0;  // that we had put on the link until then
+  };
+  [[nodiscard]] Start start(TimePoint now) const noexcept { return {now, ended_bytes_, false, own_pieces_}; }
+
   // A message that takes this path is matched.
-  void begin(Path path, TimePoint now) noexcept;
-  // It has ended, or takes this path no longer. `since`: its begin(); `whole`: all of it came by this path.
-  void end(Path path, std::size_t bytes, TimePoint since, TimePoint now, bool whole) noexcept;
+  Start begin(Path path, TimePoint now) noexcept;
+  // It has ended, or takes this path no longer. `since`: its begin(), or an earlier start; `whole`: all of it
+  // came by this path.
+  void end(Path path, std::size_t bytes, const Start& since, TimePoint now, bool whole) noexcept;
+  // One that is not timed has ended.
+  void note_end(std::size_t bytes) noexcept { ended_bytes_ += bytes; }
+
+  // A large message has come, while sends of ours to the peer were under way, or not.
+  void note_arrival(bool beside_own_sends) noexcept;
+  // We have put data of our own on the link to the peer.
+  void note_own_piece() noexcept { ++own_pieces_; }
 
   // The sender has put the data of a message on the link soon enough, or not.
   void note_answered() noexcept;
   void note_unanswered() noexcept;
 
-  // Of messages of this size; for tests.
+  // Of messages of this size, as things are; for tests.
   [[nodiscard]] Path favourite(std::size_t bytes) const noexcept {
-    return classes_[class_of(bytes)].favourite;
+    return better_now(classes_[class_of(bytes)]);
   }
 
-  // A bit for each class below 1 MiB, from the smallest: set if its messages are better pulled.
+  // A bit for each class below 1 MiB, from the smallest: set if its messages are better pulled, as things
+  // are.
   [[nodiscard]] std::uint32_t pulled_classes() const noexcept;
   // Which bit that is.
   static std::size_t class_of(std::size_t bytes) noexcept;
@@ -71,6 +96,7 @@ class PathChoice {
     float ns_per_byte = 0;  // 0: none yet
     std::uint8_t cold = 1;  // so many more do not count
     bool is_doubted = false;
+    std::uint8_t counted = 0;  // samples, up to few_samples
   };
   struct Class {
     std::array<Rate, 2> rates;
@@ -84,6 +110,9 @@ class PathChoice {
   };
 
   static Path other(Path path) noexcept { return path == Path::pull ? Path::link : Path::pull; }
+  // The favourite, or with traffic both ways the pull.
+  [[nodiscard]] Path better_now(const Class& of) const noexcept;
+  [[nodiscard]] static bool may_skip_timing(const Class& of, Path path) noexcept;
   static std::size_t place(Path path) noexcept { return static_cast<std::size_t>(path); }
   void inherit(Class& of) noexcept;
   static void end_trial(Class& of) noexcept;
@@ -92,7 +121,11 @@ class PathChoice {
   static constexpr std::size_t classes = 11;  // up to 16 KiB, doubling; the last one: more than 8 MiB
   std::array<Class, classes> classes_;
   std::array<std::uint32_t, 2> in_flight_{};  // by path
-  TimePoint last_end_{};
+  std::uint64_t ended_bytes_ = 0;
+  std::uint32_t own_pieces_ = 0;
+  std::uint32_t beside_own_ = 0;  // of the last arrivals, about
+  bool is_both_ways_ = false;
+  Start last_end_;           // of a message that was timed
   TimePoint mixed_until_{};  // both paths were busy then
   std::uint32_t skip_ = 0;   // so many messages are pulled before the link is asked again
   std::uint32_t skip_next_ = least_skip;

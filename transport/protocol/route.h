@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include "transport/base/intrusive_list.h"
@@ -15,15 +14,14 @@ struct RouteTag;
 // How a receive gets a large message that it could pull or be sent, see routing.cc. Owned by Messenger's
 // pool, one for each such receive. In `invited_` while its sender was asked and nothing has come.
 struct Route : base::ListHook<RouteTag> {
-  Route(Request& of, const RemoteKey& under, Path chosen, std::chrono::steady_clock::time_point now,
-        std::uint64_t look)
-      : request(&of), key(under), path(chosen), since(now), asked_at(look) {}
+  Route(Request& of, const RemoteKey& under, Path chosen, const PathChoice::Start& start, std::uint64_t look)
+      : request(&of), key(under), path(chosen), since(start), asked_at(look) {}
 
   Request* request;
   RemoteKey key;
   Path path;
-  std::chrono::steady_clock::time_point since;  // when it took this path
-  std::uint64_t asked_at;                       // Messenger's count of looks then
+  PathChoice::Start since;  // when it took this path
+  std::uint64_t asked_at;   // Messenger's count of looks then
 };
 
 }  // namespace parley::transport

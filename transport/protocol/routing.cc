@@ -37,6 +37,7 @@ constexpr auto late_answer = std::chrono::microseconds(200);
 void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept {
   Route* route = nullptr;
   if (!peer.mover->outruns_links(key)) {
+    peer.paths.note_arrival(peer.live_sends != 0);
     if (bytes >= options_.routed_bytes)
       route = begin_route(request, peer, key, peer.paths.choose(bytes));
     else if (peer.paths.wants_timing(Path::pull, bytes))
@@ -50,11 +51,11 @@ void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::s
 // Null: out of memory, and it is pulled.
 Route* Messenger::begin_route(Request& request, Peer& peer, const RemoteKey& key, Path path) noexcept {
   try {
-    request.route = routes_.create(request, key, path, Clock::now(), burst_);
+    request.route = routes_.create(request, key, path, PathChoice::Start{}, burst_);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  peer.paths.begin(request.route->path, request.route->since);
+  request.route->since = peer.paths.begin(path, Clock::now());
   return request.route;
 }
 
@@ -76,7 +77,7 @@ void Messenger::note_invited(Request& request, std::uint64_t last_data_at) noexc
   InvitedList::remove(route);
   // It could have begun at once, but its caller computed, and now its background thread takes the core from
   // it.
-  const bool is_late = last_data_at <= route.asked_at && Clock::now() - route.since > late_answer;
+  const bool is_late = last_data_at <= route.asked_at && Clock::now() - route.since.at > late_answer;
   is_late ? request.peer->paths.note_unanswered() : request.peer->paths.note_answered();
 }
 
@@ -89,8 +90,7 @@ void Messenger::stop_inviting(Request& request) noexcept {
   peer.paths.note_unanswered();
   peer.paths.end(route.path, request.message_bytes, route.since, now, false);
   route.path = Path::pull;
-  route.since = now;
-  peer.paths.begin(route.path, now);
+  route.since = peer.paths.begin(route.path, now);
   if (Outbox::is_linked(request)) {  // the grant has not even left
     Outbox::remove(request);
     ids_.remove(std::exchange(request.id, 0));

@@ -12,9 +12,10 @@ namespace parley::transport {
 
 // Which of the messages that a sender may tender it does tender: as their receiver has found faster for the
 // class of their size (PathChoice), and the other way now and then, for the receiver to learn what that
-// takes. A trial of the link goes once round its memory, and half as much again: only then is that as near as
-// it is for a program that sends much. One of pulls is 8 messages long. The first one comes after 8 messages,
-// then they come after 4, 16, 64 and at last each 128 times as many as a trial of the link has.
+// takes. A trial goes once round the link's memory, and half as much again: only then is that as near as it
+// is for a program that sends much, and have pulls left the stream of the others. It is at least 8 messages
+// long. The first one comes after 8 messages, then they come after 4, 16, 64 and at last each 128 times as
+// many.
 //
 // Pure. Thread-safety: none; the engine's lock.
 class TenderTurns {
@@ -29,8 +30,8 @@ class TenderTurns {
       --turn.until_trial;
       return is_pulled;
     }
-    const auto lap = static_cast<std::uint32_t>(lap_bytes / bytes);
-    if (++turn.tried >= (is_pulled ? lap : pulls_of_a_trial)) {
+    const auto lap = std::max(static_cast<std::uint32_t>(lap_bytes / bytes), shortest_trial);
+    if (++turn.tried >= lap) {
       turn.tried = 0;
       turn.until_trial = turn.restraint * lap;
       turn.restraint = std::min(4 * turn.restraint, most_restraint);
@@ -50,7 +51,7 @@ class TenderTurns {
   static constexpr std::size_t streamed_bytes = 48 << 10;
   static constexpr std::uint32_t before_first_trial = 8;  // messages
   static constexpr std::uint32_t after_news = 1024;
-  static constexpr std::uint32_t pulls_of_a_trial = 8;
+  static constexpr std::uint32_t shortest_trial = 8;
   static constexpr std::size_t lap_bytes = 6 << 20;  // of a window of 4 MiB
   static constexpr std::uint32_t most_restraint = 128;
 
@@ -58,7 +59,7 @@ class TenderTurns {
   struct Turn {
     std::uint32_t until_trial = before_first_trial;  // messages
     std::uint32_t tried = 0;                         // of this trial
-    std::uint32_t restraint = 4;  // times as many messages follow as a trial of the link has
+    std::uint32_t restraint = 4;                     // times as many messages follow as a trial has
   };
 
   std::array<Turn, PathChoice::tender_classes> turns_;

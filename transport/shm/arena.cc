@@ -53,6 +53,7 @@ base::Result<Segment> Arena::make_segment(std::size_t bytes) const {
 }
 
 std::shared_ptr<std::byte> Arena::take(std::size_t bytes) {
+  // acquire: with the count come the parts that it counts.
   const std::uint32_t count = count_.load(std::memory_order_acquire);
   for (std::uint32_t number = 0; number < count; ++number)
     if (auto memory = take_from(*parts_[number], bytes)) return memory;
@@ -78,6 +79,7 @@ void Arena::give_back(Part& part, ArenaBlock& block) noexcept {
 }
 
 std::optional<ArenaPlace> Arena::find(base::ConstMemoryRef memory) const noexcept {
+  // acquire: as in take().
   const std::uint32_t count = count_.load(std::memory_order_acquire);
   const auto address = reinterpret_cast<std::uintptr_t>(memory.data);
   for (std::uint32_t number = 0; number < count; ++number) {

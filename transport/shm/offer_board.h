@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "transport/base/fetch.h"
 #include "transport/interface/offer_ledger.h"
 #include "transport/shm/segment.h"
 
@@ -73,6 +74,8 @@ class PeerOffers {
   [[nodiscard]] static bool is_valid(OfferToken token) noexcept { return token.word < board_words; }
   // Whether the offer stands at this moment.
   [[nodiscard]] bool stands(OfferToken token) const noexcept;
+  // Has this core fetch the word that take() will change. REQUIRES: is_valid(token).
+  void fetch_ahead(OfferToken token) const noexcept { base::fetch_for_write(&words_[token.word]); }
   // After the last read of the buffer. False: the offer was withdrawn, and what was read is void.
   bool take(OfferToken token) noexcept;
 

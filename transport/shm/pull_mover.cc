@@ -119,6 +119,8 @@ Status PullMover::pull(const RemoteKey& key, base::MemoryRef into, Completion& d
     mapped = arenas_.look({parsed.segment, parsed.address_or_offset}, into.bytes);
   const bool may_read = parsed.where == Where::process && terms_.we_read == CrossRead::works;
   if (!shm::PeerOffers::is_valid(parsed.offer) || (mapped == nullptr && !may_read)) return Code::unreachable;
+  // The sender's core may have it; while this one reads the message it comes here.
+  peer_offers_.fetch_ahead(parsed.offer);
   if (into.bytes <= short_bytes && pulls_.empty()) {
     Pull pull(mapped, parsed.address_or_offset, parsed.offer, into, done);
     return read_a_piece(pull);

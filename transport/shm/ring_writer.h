@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "transport/base/fetch.h"
 #include "transport/interface/packet.h"
 #include "transport/shm/ring_layout.h"
 
@@ -46,7 +47,9 @@ class BasicRingWriter {
     Memory::store(cell.word, pack_word(lap_, kind, length, area), std::memory_order_release);
     ++written_;
     lap_ += (written_ & mask_) == 0 ? 1 : 0;
-    fetch_for_write(&parts_.cells[(written_ + cells_ahead) & mask_]);
+    // The engine's lock, which comes after each record, waits for all stores to be done, and one to a line
+    // that the reader's core still owns takes as long as a message.
+    base::fetch_for_write(&parts_.cells[(written_ + cells_ahead) & mask_]);
     return true;
   }
 
@@ -135,17 +138,6 @@ class BasicRingWriter {
   }
 
   void fail() noexcept { limits_ = {0, 0}; }
-
-  // Has this core own a line before it is written. The engine's lock, which comes after each record, waits
-  // for all stores to be done, and one to a line that the reader's core still owns takes as long as a
-  // message.
-  static void fetch_for_write(const Cell* cell) noexcept {
-#if defined(__x86_64__)
-    asm volatile("prefetchw %0" : : "m"(*cell));  // __builtin_prefetch() fetches for reading on old targets
-#else
-    __builtin_prefetch(cell, 1);
-#endif
-  }
 
   // Not the next one, at which the reader may be looking again and again.
   static constexpr std::uint32_t cells_ahead = 8;

@@ -167,6 +167,28 @@ base::Result<Segment> Segment::map(base::UniqueFd fd, std::size_t size, std::str
   return Segment(static_cast<std::byte*>(memory), size, std::move(fd), std::move(how));
 }
 
+// `size`: whole pages. The failure's message says what did not work.
+template <typename Way>
+base::Result<Segment> Segment::create_by(const Way& way, std::size_t size) {
+  base::UniqueFd fd;
+  if (const auto refusal = make(way, size, fd))
+    return base::Failure{{base::Code::exhausted, refusal->error}, refusal->words()};
+  return map(std::move(fd), size, way.kind == Way::Kind::memfd ? std::string(memfd_word) : way.folder);
+}
+
+std::vector<Segment::TriedWay> Segment::try_all_ways(std::size_t bytes) {
+  const std::size_t size = in_pages(bytes);
+  const std::string hopeless_why = size == 0 ? "no address space holds them" : hopeless(size);
+  std::vector<TriedWay> tried;
+  for (const Way& way : all_ways()) {
+    tried.push_back({way.words(), hopeless_why});
+    if (!hopeless_why.empty()) continue;
+    const base::Result<Segment> segment = create_by(way, size);
+    if (!segment) tried.back().why_not = segment.failure().message;
+  }
+  return tried;
+}
+
 base::Result<Segment> Segment::create(std::size_t bytes) {
   if (bytes == 0) return base::Failure{base::Code::invalid_argument, "a shared memory of no bytes"};
   const std::string beginning = base::concat("cannot make shared memory of ", bytes, " bytes: ");
@@ -177,17 +199,9 @@ base::Result<Segment> Segment::create(std::size_t bytes) {
 
   std::string tried;
   for (const Way& way : all_ways()) {
-    base::UniqueFd fd;
-    std::string why;
-    if (const auto refusal = make(way, size, fd)) {
-      why = refusal->words();
-    } else {
-      base::Result<Segment> segment =
-          map(std::move(fd), size, way.kind == Way::Kind::memfd ? std::string(memfd_word) : way.folder);
-      if (segment) return segment;
-      why = segment.failure().message;
-    }
-    tried += base::concat(tried.empty() ? "" : "; ", way.words(), ": ", why);
+    base::Result<Segment> segment = create_by(way, size);
+    if (segment) return segment;
+    tried += base::concat(tried.empty() ? "" : "; ", way.words(), ": ", segment.failure().message);
   }
   return base::Failure{base::Code::exhausted, beginning + tried};
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "transport/base/result.h"
 #include "transport/base/unique_fd.h"
@@ -29,6 +30,13 @@ class Segment {
   // there a process killed between these two calls leaves something behind, an empty file "parley-XXXXXX".
   // Fails with `exhausted`, naming all that was tried, or `invalid_argument` for no bytes.
   static base::Result<Segment> create(std::size_t bytes);
+
+  // Tries each way of create(), not only those up to the first that works; in their order.
+  struct TriedWay {
+    std::string name;     // "memfd", "unnamed file in /dev/shm"
+    std::string why_not;  // "open: Permission denied"; empty: it works
+  };
+  static std::vector<TriedWay> try_all_ways(std::size_t bytes);
 
   // Maps the segment of another process, of which at least `bytes`, rounded up to pages, must be there.
   // Refuses what could bring SIGBUS by mistake: what is no file, what has a name, what is too short, and a
@@ -60,6 +68,8 @@ class Segment {
 
  private:
   Segment(std::byte* data, std::size_t size, base::UniqueFd fd, std::string how) noexcept;
+  template <typename Way>
+  static base::Result<Segment> create_by(const Way& way, std::size_t size);
   static base::Result<Segment> map(base::UniqueFd fd, std::size_t size, std::string how);
   void swap(Segment& other) noexcept;
 

@@ -24,6 +24,11 @@ namespace {
 
 // While one link is awaited, the others are looked at every so many passes.
 constexpr std::size_t passes_per_look_around = 4;
+// A look around goes to the links that were heard last, and to some of the others, who take turns; so it
+// costs the same however many there are. Each link costs 2.4 ns, all else 43: with 127 silent peers a look
+// takes 80 ns instead of 350 (parley-bench scale --what poll).
+constexpr std::size_t most_recent = 8;
+constexpr std::size_t most_others = 4;
 // Descriptors tell of newcomers and of the end of peers. Asking for them costs as much as some twenty passes
 // that find nothing, and a peer's end is to be noticed within milliseconds.
 constexpr std::size_t passes_per_descriptor_look = 1024;
@@ -98,7 +103,7 @@ std::size_t ShmTransport::progress(Endpoint* awaited) noexcept {
   const std::size_t pass = ++pass_;
   ShmLink* first = own(awaited);
   if (first != nullptr && first->has_next()) events += first->receive();
-  if (first == nullptr || pass % passes_per_look_around == 0) events += receive_all();
+  if (first == nullptr || pass % passes_per_look_around == 0) events += look_around(was_armed);
   if (was_armed || !introductions_.empty() || pass % passes_per_descriptor_look == 0)
     events += look_at_descriptors();
   if (!introductions_.empty()) events += meet();
@@ -120,17 +125,32 @@ std::size_t ShmTransport::ring_for_quiet_ones() noexcept {
   return events;
 }
 
-// Begins with another link each time, so that none is always last.
-std::size_t ShmTransport::receive_all() noexcept {
+// Begins with another link each time, so that none is always last. Whoever has slept, or is leaving, is to
+// find everything there is: `at_all`.
+std::size_t ShmTransport::look_around(bool at_all) noexcept {
   std::size_t events = 0;
-  const std::size_t count = links_.size();
-  if (++first_ >= count) first_ = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t place = first_ + i < count ? first_ + i : first_ + i - count;
-    ShmLink& link = *links_[place];
-    if (link.has_next() || link.peer_has_ended()) events += link.receive();
+  const std::size_t recent = std::min(links_.size(), most_recent);
+  if (++first_ >= recent) first_ = 0;
+  for (std::size_t i = 0; i < recent; ++i)
+    events += look_at(first_ + i < recent ? first_ + i : first_ + i - recent);
+  const std::size_t others = links_.size() - recent;
+  const std::size_t looks = at_all || closed_ ? others : std::min(others, most_others);
+  for (std::size_t i = 0; i < looks; ++i) {
+    if (++next_other_ >= others) next_other_ = 0;
+    events += look_at(recent + next_other_);
   }
   return events;
+}
+
+// A link that has something becomes one of the recent ones, in the place of one that did before the others.
+std::size_t ShmTransport::look_at(std::size_t place) noexcept {
+  ShmLink& link = *links_[place];
+  if (!link.has_next() && !link.peer_has_ended()) return 0;
+  if (place >= most_recent) {
+    std::swap(links_[place], links_[next_recent_]);
+    next_recent_ = (next_recent_ + 1) % most_recent;
+  }
+  return link.receive();
 }
 
 std::size_t ShmTransport::look_at_descriptors() noexcept {

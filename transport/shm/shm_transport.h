@@ -48,7 +48,8 @@ class ShmTransport final : public Transport {
 
   ShmLink* own(Endpoint* awaited) noexcept;
   std::size_t ring_for_quiet_ones() noexcept;
-  std::size_t receive_all() noexcept;
+  std::size_t look_around(bool at_all) noexcept;
+  std::size_t look_at(std::size_t place) noexcept;
   std::size_t look_at_descriptors() noexcept;
   std::size_t meet() noexcept;
   std::size_t take_callers() noexcept;
@@ -76,12 +77,14 @@ class ShmTransport final : public Transport {
   std::vector<Failed> failures_;  // to be told
   // Outlives the links.
   shm::WindowPool windows_;
-  std::vector<std::unique_ptr<ShmLink>> links_;
+  std::vector<std::unique_ptr<ShmLink>> links_;  // those that were heard last come first
   ShmLinkLists lists_;
   PullMover::PullingList pulling_;                  // those that have something to read
   std::vector<std::unique_ptr<PullMover>> movers_;  // one for each link, in any order
   Endpoint* last_awaited_ = nullptr;                // known to be ours
-  std::size_t first_ = 0;                           // where the next look at all links begins
+  std::size_t first_ = 0;                           // where the next look at recent links begins
+  std::size_t next_recent_ = 0;                     // whose place the next one gets
+  std::size_t next_other_ = 0;                      // behind the recent ones: whom the last look went to
   std::size_t pass_ = 0;
 };
 

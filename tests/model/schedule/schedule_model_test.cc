@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/model/schedule/proof.h"
+#include "tests/sanitizer.h"
 
 namespace parley::schedule {
 
@@ -21,22 +22,10 @@ static void PrintTo(const Entry& entry, std::ostream* out) {
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool is_sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-constexpr bool is_sanitized = true;
-#else
-constexpr bool is_sanitized = false;
-#endif
-#else
-constexpr bool is_sanitized = false;
-#endif
-
 constexpr std::uint32_t exhaustive_size = 9;  // up to here: all roots and all counts
 constexpr std::size_t drawn_cases = 3;
-// Of a small group, for sanitizers: they look at the code, and all cases are proved without them.
-constexpr std::size_t sanitized_cases = 40;
+// Of a small group, for sanitizers.
+constexpr std::size_t sanitized_cases = 12;
 
 bool shares_memory(Algorithm algorithm) {
   return algorithm == Algorithm::flat || algorithm == Algorithm::slices;
@@ -46,7 +35,7 @@ bool shares_memory(Algorithm algorithm) {
 constexpr std::uint32_t most_neighbours = 64;
 
 std::vector<std::uint32_t> sizes(Algorithm algorithm) {
-  if (is_sanitized) return {1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 23, 33};
+  if (sanitizer::is_on) return {1, 2, 3, 5, 8, 11};
   if (shares_memory(algorithm)) return {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 17, 24, most_neighbours};
   std::vector<std::uint32_t> all(64);
   for (std::uint32_t i = 0; i < 64; ++i) all[i] = i + 1;
@@ -122,7 +111,7 @@ TEST_P(ScheduleModel, KeepsWhatItPromises) {
     // Large groups: a few cases of each size, drawn.
     std::shuffle(chosen.begin(), chosen.end(), random);
     if (size > exhaustive_size) chosen.resize(std::min(chosen.size(), drawn_cases));
-    if (is_sanitized) chosen.resize(std::min(chosen.size(), sanitized_cases));
+    if (sanitizer::is_on) chosen.resize(std::min(chosen.size(), sanitized_cases));
     for (const Case& one : chosen) {
       const auto seed = static_cast<std::uint32_t>(random());
       ASSERT_EQ(prove(one, seed), "") << describe(one) << ", seed " << seed;

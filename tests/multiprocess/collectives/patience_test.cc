@@ -4,6 +4,7 @@
 #include <parley/parley.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -43,6 +44,27 @@ TEST(CollectivePatience, ARankThatStopsFor2SecondsRaisesNothing) {
       world.broadcast(goes_on, 0);  // rank 0 decides
     }
     if (stopper.joinable()) stopper.join();
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// Rank 2 has waited for more than a second, and finds the root's value and its departure at once.
+TEST(CollectivePatience, WhatTheRootPublishesBeforeItLeavesArrives) {
+  const SharedPage<std::array<std::atomic<pid_t>, 2>> pids;  // of ranks 0 and 2
+  const int code = run_ranks(3, [&](int rank, int) {
+    ProcessGroup world = init();
+    if (rank != 1) (*pids)[rank == 0 ? 0 : 1] = getpid();
+    std::vector<int> value(1);
+    for (int i = 0; i < 10; ++i) world.all_reduce(value);  // they have boards now
+    if (rank == 1) std::this_thread::sleep_for(1500ms);
+    world.reduce(value, 0);
+    if (rank == 0) kill((*pids)[1], SIGSTOP);
+    value[0] = rank == 0 ? 17 : 0;
+    world.broadcast(value, 0);
+    expect_equal(value[0], 17, "the root's value");
+    if (rank != 1) return;
+    std::this_thread::sleep_for(300ms);
+    kill((*pids)[1], SIGCONT);
   });
   EXPECT_EQ(code, 0);
 }

@@ -14,6 +14,7 @@
 #include "tests/multiprocess/collectives/mix.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/seed_option.h"
+#include "tests/sanitizer.h"
 
 namespace parley::testing {
 namespace {
@@ -52,7 +53,7 @@ int soak(ProcessGroup& world, std::uint64_t seed, Clock::time_point end) {
 TEST(Soak, EveryResultIsRight) {
   const auto now = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
   const std::uint64_t seed = only_seed().value_or(now % 1'000'000);
-  const std::chrono::seconds time = long_tests() ? 600s : 15s;
+  const std::chrono::seconds time = long_tests() ? 600s : sanitizer::is_on ? 8s : 15s;
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   const auto run = [&](int rank, int) {

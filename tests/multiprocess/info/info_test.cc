@@ -1,8 +1,10 @@
 // parley-info: what it says is what init() would do, and it never says a secret.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,6 +14,8 @@
 
 #include "rendezvous/launchers.h"
 #include "tests/multiprocess/launch/command.h"
+#include "tests/unit/shm/child.h"
+#include "tests/unit/shm/refuse_calls.h"
 #include "transport/base/env.h"
 #include "transport/socket/job_key.h"
 #include "transport/socket/refusal.h"
@@ -24,6 +28,7 @@ namespace {
 using launch::testing::Command;
 using launch::testing::CommandOptions;
 using nlohmann::json;
+namespace shm = transport::shm::testing;
 
 constexpr const char* secret = "xyzzy-the-secret-of-this-test";
 using Variables = std::map<std::string, std::string>;
@@ -87,6 +92,38 @@ TEST(Info, SaysWhyThereIsNoDevice) {
   const Answer answer = ask({{"PARLEY_CUDA", "off"}});
   EXPECT_EQ(answer.report["cuda"]["devices"], "none: PARLEY_CUDA=off is set");
   EXPECT_EQ(answer.report["cuda"]["nccl"], "none: NCCL needs CUDA: PARLEY_CUDA=off is set");
+}
+
+// What refuses one way, as a container's filter does, is named, and the next way is taken.
+TEST(Info, TriesTheWaysToSharedMemory) {
+  const json open_ways = ask({}).report["shared_memory"];
+  EXPECT_EQ(open_ways["memfd"], "works, and is taken");
+  EXPECT_EQ(open_ways["unnamed file in /dev/shm"], "works");
+  EXPECT_EQ(open_ways["read of a child"], "works");
+  EXPECT_TRUE(open_ways.contains("read of a sibling"));
+  const std::string told = shm::in_child([] {
+    shm::refuse_calls({shm::refused_memfd(EPERM), {.number = SYS_process_vm_readv, .error = EPERM}});
+    return ask({}).report["shared_memory"].dump();
+  });
+  const json closed_ways = json::parse(told, nullptr, false);
+  ASSERT_FALSE(closed_ways.is_discarded()) << told;
+  EXPECT_EQ(closed_ways["memfd"], "memfd_create: Operation not permitted");
+  EXPECT_EQ(closed_ways["unnamed file in /dev/shm"], "works, and is taken");
+  for (const char* read : {"read of a child", "read of a sibling"})
+    EXPECT_EQ(closed_ways[read].get<std::string>().find("not permitted"), 0U) << told;
+}
+
+TEST(Info, TriesTheFoldersForItself) {
+  const std::string told = shm::in_child([] {
+    shm::leave_mount_namespace();
+    shm::mount_tmpfs("/dev/shm", "size=1m");
+    return ask({{"TMPDIR", "/nowhere"}}).report["shared_memory"].dump();
+  });
+  const json ways = json::parse(told, nullptr, false);
+  ASSERT_FALSE(ways.is_discarded()) << told;
+  EXPECT_EQ(ways["unnamed file in /dev/shm"], "fallocate: No space left on device");
+  EXPECT_EQ(ways["unnamed file in /nowhere"], "open: No such file or directory");
+  EXPECT_EQ(ways["unnamed file in /tmp"], "works");
 }
 
 TEST(Info, ARankLearnsItsPlaceItsAddressAndWhy) {

@@ -17,13 +17,14 @@
 #include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
+#include "tests/sanitizer.h"
 
 namespace parley::testing {
 namespace {
 
 using namespace std::chrono_literals;
 using Bytes = std::vector<std::uint8_t>;
-constexpr std::size_t large_bytes = std::size_t{64} << 20;
+constexpr std::size_t large_bytes = std::size_t{sanitizer::is_on ? 8 : 64} << 20;
 
 struct Room {
   std::array<std::atomic<int>, 2> done{};  // per rank: rounds that have ended

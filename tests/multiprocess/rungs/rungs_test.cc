@@ -47,7 +47,7 @@ void expect_link(const std::string& transport, const std::string& why) {
   ProcessGroup world = init();
   exchange(world);
   expect_contains(world.describe(), "): " + transport);
-  if (world.rank() == 1) expect_contains(world.describe(), why);
+  if (world.rank() == 1) expect_contains(world.describe() + '\n', why);
   world.barrier();
 }
 
@@ -66,29 +66,34 @@ void expect_linked(const std::string& transport, const std::string& why,
   EXPECT_EQ(code, 0);
 }
 
+constexpr const char* with_cma = ", cma\n";
+
 TEST(Rungs, AnotherUserIsLinkedByTcp) {
-  expect_linked("tcp", "no shm: ", become_another_user);
+  expect_linked("tcp", "(no shm: its process is one of user " + std::to_string(getuid()) + ", ours of ",
+                become_another_user);
 }
 
 // Rank 1 is this program once more: the kernel lets only a process of one thread enter a user namespace, and
 // ThreadSanitizer has a thread of its own.
 TEST(Rungs, AUserNamespaceSharesMemory) {
-  if (is_restarted()) return expect_link("shm", "");
-  expect_linked("shm", "", [] { restart_in_user_namespace("Rungs.AUserNamespaceSharesMemory"); });
+  // It may look at nobody outside, while the namespace's owner may look in.
+  const std::string why = ", cma one way: we cannot read its memory: not permitted\n";
+  if (is_restarted()) return expect_link("shm", why);
+  expect_linked("shm", why, [] { restart_in_user_namespace("Rungs.AUserNamespaceSharesMemory"); });
 }
 
 TEST(Rungs, AMountNamespaceSharesMemory) {
-  expect_linked("shm", "", enter_mount_namespace);
+  expect_linked("shm", with_cma, enter_mount_namespace);
 }
 
 TEST(Rungs, WithoutMemfdThereIsDevShm) {
   const auto refuse = [] { refuse_calls({refused_memfd(ENOSYS)}); };
-  expect_linked("shm", "", refuse, refuse);
+  expect_linked("shm", with_cma, refuse, refuse);
 }
 
 TEST(Rungs, ATinyDevShmDoesNoHarm) {
   const auto shrink = [] { limit_dev_shm(1UL << 20); };
-  expect_linked("shm", "", shrink, shrink);
+  expect_linked("shm", with_cma, shrink, shrink);
 }
 
 TEST(Rungs, WithoutMemfdAndWithoutDevShmThereAreOtherFolders) {
@@ -96,7 +101,7 @@ TEST(Rungs, WithoutMemfdAndWithoutDevShmThereAreOtherFolders) {
     limit_dev_shm(0);
     refuse_calls({refused_memfd(EPERM)});
   };
-  expect_linked("shm", "", refuse, refuse);
+  expect_linked("shm", with_cma, refuse, refuse);
 }
 
 TEST(Rungs, WhereNoMemoryCanBeHadThereIsTcp) {
@@ -113,7 +118,10 @@ void run_in_two_pid_namespaces(const std::function<void(ProcessGroup&)>& rank_ma
         const auto rest = [&] {
           ProcessGroup world = init();
           exchange(world);
-          expect_contains(world.describe(), "): shm");
+          // From the outer namespace the inner one is seen.
+          const std::string whose = rank == 0 ? "it cannot read our memory" : "we cannot read its memory";
+          expect_contains(world.describe() + '\n',
+                          "): shm, cma one way: " + whose + ": another pid namespace\n");
           world.barrier();
           rank_main(world);
         };

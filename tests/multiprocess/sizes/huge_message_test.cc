@@ -15,6 +15,7 @@
 #include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/traffic/plan.h"
+#include "tests/sanitizer.h"
 
 namespace parley::testing {
 namespace {
@@ -23,22 +24,9 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-// ThreadSanitizer keeps several bytes for each byte that is touched: there the same code moves less.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool has_shadow = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr bool has_shadow = true;
-#else
-constexpr bool has_shadow = false;
-#endif
-#else
-constexpr bool has_shadow = false;
-#endif
-
 // Sanitizers look at each access to each byte: there the test of more than 4 GiB has to do.
 const std::size_t beyond_31_bits = slowness() > 1 ? 64 * mib + 5 : 2048 * mib + 3 * mib + 5;
-constexpr std::size_t beyond_32_bits = has_shadow ? 64 * mib + 5 : 4096 * mib + 3 * mib + 5;
+constexpr std::size_t beyond_32_bits = sanitizer::watches_threads ? 64 * mib + 5 : 4096 * mib + 3 * mib + 5;
 
 // Address space in which the same memory comes again and again: gigabytes to send and receive for the price
 // of one period. The period is no multiple of a piece on the wire, so a piece at a wrong place is seen.

@@ -2,20 +2,12 @@
 
 #include <cstdlib>
 
+#include "tests/sanitizer.h"
+
 namespace parley::testing {
 
 int slowness() {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  return 4;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-  return 4;
-#else
-  return 1;
-#endif
-#else
-  return 1;
-#endif
+  return sanitizer::is_on ? 4 : 1;
 }
 
 bool long_tests() {

@@ -21,7 +21,7 @@ namespace parley::testing {
 namespace {
 
 constexpr std::size_t kib = 1024, mib = 1024 * kib;
-constexpr std::size_t window_bytes = 4 * mib;
+constexpr std::size_t window_bytes = 4 * mib, board_segment_bytes = 4 * mib;
 
 struct Host {
   std::array<std::atomic<pid_t>, 64> ranks;
@@ -57,10 +57,12 @@ void exchange(ProcessGroup& world, int count, std::size_t bytes, int times = 1) 
   }
 }
 
-// What rank 0 sees while nobody moves. `links_bytes`: of each rank, but for a twentieth.
-void look(ProcessGroup& world, const Host& host, std::size_t links_bytes, std::size_t least_windows,
-          std::size_t most_windows) {
+// What rank 0 sees while nobody moves; there it returns the windows. `links_bytes`: of each rank, but for a
+// twentieth.
+std::size_t look(ProcessGroup& world, const Host& host, std::size_t links_bytes, std::size_t least_windows,
+                 std::size_t most_windows) {
   world.barrier();
+  std::size_t seen = 0;
   if (world.rank() == 0) {
     const auto [windows, other_bytes] = segments_of(host, world.size());
     const std::size_t each = other_bytes / static_cast<std::size_t>(world.size());
@@ -68,8 +70,10 @@ void look(ProcessGroup& world, const Host& host, std::size_t links_bytes, std::s
     expect(each >= links_bytes - links_bytes / 20 && each <= links_bytes + links_bytes / 20,
            "shared memory of a rank's links: " + std::to_string(each) + " bytes");
     expect(windows >= least_windows && windows <= most_windows, std::to_string(windows) + " windows");
+    seen = windows;
   }
   world.barrier();
+  return seen;
 }
 
 // `busy`: so many ranks then send much to each other. `windows`: the most of each.
@@ -84,7 +88,14 @@ void expect_memory(int count, std::size_t links_bytes, int busy, std::size_t win
                                look(world, *host, links_bytes, 0, 0);
                                // After 1 MiB in messages that are large for a ring a link asks for a window.
                                exchange(world, busy, 32 * kib, 40);
-                               look(world, *host, links_bytes, busy_ranks, busy_ranks * windows);
+                               const std::size_t before =
+                                   look(world, *host, links_bytes, busy_ranks, busy_ranks * windows);
+                               // Four calls of the group so far. With the next one each rank has a board, and
+                               // for that the first segment of its arena, which is as large as a window.
+                               static_assert(board_segment_bytes == window_bytes);
+                               const auto ranks = static_cast<std::size_t>(count);
+                               const std::size_t expected = rank == 0 ? before + ranks : 0;
+                               look(world, *host, links_bytes, expected, expected);
                              },
                              {.environment = {{"PARLEY_TRANSPORTS", "shm,^cma"}}});
   EXPECT_EQ(code, 0);

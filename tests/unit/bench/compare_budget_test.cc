@@ -99,6 +99,15 @@ TEST(CompareCommand, IsWhatContendersUnderstand) {
                                 "--rewrite"}));
 }
 
+TEST(CompareCommand, TellsOnlyParleyOfItsArena) {
+  const Budget budget{7, 3, 2.5, 0, true};
+  const std::vector<std::size_t> sizes{8};
+  const Case where{"all_reduce", "shm", 2, false, true};
+  EXPECT_EQ(command_of({"parley", "bin/parley-bench"}, where, sizes, budget, "rows").back(), "--arena");
+  EXPECT_EQ(command_of({"before", "old/parley-bench"}, where, sizes, budget, "rows").back(), "--arena");
+  EXPECT_EQ(command_of({"openmpi", "bin/peer-openmpi"}, where, sizes, budget, "rows").back(), "rows");
+}
+
 TEST(CompareProgress, TrustsThePlanFirstAndThePaceLater) {
   EXPECT_EQ(remaining_seconds(100, 0, 3), 100);
   // Twice as slow as planned.

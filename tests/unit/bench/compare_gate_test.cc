@@ -55,9 +55,38 @@ TEST(CompareGate, AFasterLibraryIsTold) {
 // The machine got slower, and Parley with it.
 TEST(CompareGate, WhatSlowsTheLimitAsWellIsNoRegression) {
   const Judgement judgement =
-      judge_change(standing({4, 4.1, 3.9, 4, 4}, 2, far_ns), standing({2, 2.1, 1.9, 2, 2}, 1), 0.1);
+      judge_change(standing({4, 4.1, 3.9, 4, 4}, 2), standing({2, 2.1, 1.9, 2, 2}, 1), 0.1);
   EXPECT_EQ(judgement.compared.size(), 1U);
   EXPECT_TRUE(judgement.slower.empty());
+}
+
+// Parley takes 3 times its limit between near cores, and 1.8 times between far ones: slowed 1.5 times there
+// it would pass, and as it is it would fail in the other direction.
+TEST(CompareGate, TimesOverTheLimitAreComparedInOnePlaceOnly) {
+  const auto near = standing({0.15, 0.15, 0.15}, 0.05);
+  const auto far = standing({0.216, 0.216, 0.216}, 0.12, far_ns);
+  const auto slowed_far = standing({0.324, 0.324, 0.324}, 0.12, far_ns);
+  EXPECT_EQ(judge_change(slowed_far, near, 0.1).not_comparable, 1);
+  EXPECT_EQ(judge_change(near, far, 0.1).not_comparable, 1);
+  EXPECT_EQ(judge_change(slowed_far, far, 0.1).slower.size(), 1U);
+}
+
+TEST(CompareGate, OfMixedRunsThePlaceThatBothMetMostIsCompared) {
+  std::vector<Sample> samples;
+  for (int round = 0; round < 7; ++round) {
+    const bool is_far = round < 3;
+    samples.push_back(sample_of("parley", round, is_far ? 0.324 : 0.15, is_far ? far_ns : near_ns));
+    samples.back().limit_us = is_far ? 0.12 : 0.05;
+  }
+  const auto mixed = standings_of(judge(samples));
+  ASSERT_EQ(mixed[0].mode, Mode::mixed);
+  // Only the far rounds were slower.
+  const Judgement far = judge_change(mixed, standing({0.216, 0.216, 0.216}, 0.12, far_ns), 0.1);
+  ASSERT_EQ(far.slower.size(), 1U);
+  EXPECT_NEAR(far.slower[0].times.value, 1.5, 0.01);
+  const Judgement near = judge_change(mixed, standing({0.15, 0.15, 0.15}, 0.05), 0.1);
+  EXPECT_EQ(near.compared.size(), 1U);
+  EXPECT_TRUE(near.slower.empty());
 }
 
 TEST(CompareGate, WithoutALimitOnlyOnePlaceOfTheCoresCompares) {
@@ -76,6 +105,20 @@ TEST(CompareGate, DisturbedAndShortRunsAreNotComparable) {
   EXPECT_EQ(judge_change(disturbed, standing({1, 1, 1, 1}, 1), 0.1).not_comparable, 1);
   EXPECT_EQ(judge_change(standing({2, 2}, 1), standing({1, 1, 1}, 1), 0.1).not_comparable, 1);
   EXPECT_EQ(judge_change({}, standing({1, 1, 1}, 1), 0.1).missing, 1);
+}
+
+TEST(CompareGate, AComparisonOfNothingSaysSo) {
+  auto disturbed = standing({1, 1, 1, 1}, 1);
+  disturbed[0].disturbed = true;
+  const std::string words = "\nNothing at all could be compared with the earlier run";
+  for (const auto& now : {disturbed, standing({1, 1}, 1), std::vector<Standing>{}}) {
+    const Judgement judgement = judge_change(now, standing({1, 1, 1}, 1), 0.1);
+    EXPECT_TRUE(says_nothing(judgement));
+    EXPECT_NE(judgement_text(judgement, 0.1).find(words), std::string::npos);
+  }
+  const Judgement good = judge_change(standing({1, 1, 1}, 1), standing({1, 1, 1}, 1), 0.1);
+  EXPECT_FALSE(says_nothing(good));
+  EXPECT_EQ(judgement_text(good, 0.1).find(words), std::string::npos);
 }
 
 TEST(CompareGate, ReadsBackWhatARunHasWritten) {

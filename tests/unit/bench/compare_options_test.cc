@@ -102,6 +102,8 @@ TEST(CompareOptions, TwoPeersHaveTwoNames) {
 
 TEST(CompareOptions, ABarrierHasNoBuffersToWrite) {
   EXPECT_EQ(cases_of(parse("--ops barrier")).size(), 2U);
+  for (const Case& where : cases_of(parse("--ops all_reduce,barrier --arena")))
+    EXPECT_EQ(where.arena, where.op == "all_reduce" && where.transport == "shm") << title_of(where);
 }
 
 TEST(CompareManual, NamesEveryOption) {

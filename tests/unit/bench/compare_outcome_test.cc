@@ -163,6 +163,13 @@ TEST(CompareFloor, ALoopWithoutItsSpinIsNone) {
   EXPECT_FALSE(limit_void_reason(limited(5.6, 8, near_ns, {"latency", "tcp", 2, false}), 2));
 }
 
+TEST(CompareFloor, AnAllReduceOfTwoRanksTakesALineAsWell) {
+  const Case where{"all_reduce", "shm", 2, false};
+  EXPECT_FALSE(limit_void_reason(limited(0.06, 8, near_ns, where), 2));
+  EXPECT_TRUE(limit_void_reason(limited(0.4, 8, near_ns, where), 2));
+  EXPECT_FALSE(limit_void_reason(limited(3.4, 8, 50'000, {"all_reduce", "shm", 4, false}), 2));
+}
+
 TEST(CompareFloor, ALoopThatMovesNothingIsNone) {
   EXPECT_TRUE(limit_void_reason(limited(0.01), 2));
   EXPECT_TRUE(limit_void_reason(limited(1, 1 << 20), 2));
@@ -193,6 +200,14 @@ TEST(CompareFloor, ABrokenLoopVoidsTheLimitAndNotTheLibrary) {
   EXPECT_TRUE(lines[0].find("parley")->has_figures());
 }
 
+TEST(CompareFloor, WhatTheLaunchSaysOfItsLimitHolds) {
+  Sample sample = limited(0.05);
+  sample.limit_void_reason = "it sleeps";
+  EXPECT_EQ(limit_void_reason(sample, 2), "it sleeps");
+  sample.limit_us.reset();
+  EXPECT_FALSE(limit_void_reason(sample, 2));
+}
+
 const Origin origin{bandwidth_over_tcp, 3, "parley", "bin/parley-bench", 40};
 constexpr const char* row =
     R"({"schema":"parley-bench/1","op":"bandwidth","transport":"tcp","ranks":2,"bytes":1000,"system":"parley",)"
@@ -209,10 +224,25 @@ TEST(CompareSample, ReadsARow) {
   EXPECT_FALSE(samples[0].p99_us);
 }
 
+TEST(CompareSample, ReadsWhatIsVoid) {
+  std::string text = row;
+  text.replace(text.find("\"void\":null"), 11, R"("void":"a","limit_void":"b")");
+  EXPECT_EQ(read_rows(text, origin)[0].void_reason, "a");
+  EXPECT_EQ(read_rows(text, origin)[0].limit_void_reason, "b");
+}
+
 TEST(CompareSample, AnotherBuildOfTheLibraryHasTheNameOfItsContender) {
   Origin other = origin;
   other.contender = "before";
   EXPECT_EQ(read_rows(row, other)[0].system, "before");
+}
+
+TEST(CompareSample, ParleyInItsArenaHasTheNameOfItsContenderWhereThatIsAskedFor) {
+  std::string text = row;
+  text.replace(text.find("parley\","), 6, "parley-arena");
+  Origin asked = origin;
+  asked.where.arena = true;
+  EXPECT_EQ(read_rows(text, asked)[0].system, "parley");
 }
 
 TEST(CompareSample, APeerAndItsWaysHaveTheNameOfTheirContender) {

@@ -135,6 +135,14 @@ TEST_F(ParleyBenchCompare, ASlowedLibraryIsCaught) {
   EXPECT_EQ(compare(parley("--factor 2.6") + "--rounds 5 --tolerance 50 --compare " + base), 0);
 }
 
+TEST_F(ParleyBenchCompare, FailsWhenNothingCanBeCompared) {
+  const std::string base = path("base.jsonl");
+  ASSERT_EQ(compare(parley() + "--rounds 3 --json " + base), 0) << errors_;
+  EXPECT_EQ(compare(parley() + "--rounds 2 --compare " + base), 1);
+  EXPECT_TRUE(said("; 4 not comparable")) << output_;
+  EXPECT_TRUE(said("\nNothing at all could be compared with the earlier run")) << output_;
+}
+
 TEST_F(ParleyBenchCompare, HoldsTheLibraryToAMultipleOfItsLimit) {
   EXPECT_EQ(compare(parley() + "--rounds 3 --at-most 2.5"), 0) << output_;
   EXPECT_EQ(compare(parley() + "--rounds 3 --at-most 1.5"), 1);

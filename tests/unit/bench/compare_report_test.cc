@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/compare/axis.h"
 #include "bench/compare/chart.h"
-#include "bench/compare/markup.h"
+#include "bench/compare/colours.h"
 #include "bench/compare/overview.h"
 #include "bench/compare/page.h"
 #include "bench/compare/rows.h"
@@ -20,40 +19,14 @@
 #include "bench/compare/text_table.h"
 #include "bench/row.h"
 #include "tests/unit/bench/compare_samples.h"
+#include "tests/unit/bench/ill_formed.h"
+#include "tools/figures/axis.h"
+#include "tools/figures/markup.h"
 
 namespace parley::bench::compare {
 namespace {
 
-// The first thing about the text that is no well-formed XML, as far as elements, attributes and entities go;
-// empty when there is none.
-std::string ill_formed(std::string_view text) {
-  std::vector<std::string> open;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '&') {
-      const std::size_t end = text.find(';', i);
-      if (end == std::string_view::npos || end - i > 6)
-        return "a bare & at " + std::string(text.substr(i, 40));
-    }
-    if (text[i] != '<') continue;
-    const std::size_t end = text.find('>', i);
-    if (end == std::string_view::npos) return "a tag without an end";
-    const std::string_view tag = text.substr(i + 1, end - i - 1);
-    i = end;
-    if (tag.starts_with("!DOCTYPE")) continue;
-    std::size_t quotes = 0;
-    for (const char letter : tag) quotes += letter == '"' ? 1 : 0;
-    if (quotes % 2 != 0 || tag.find('<') != std::string_view::npos)
-      return "quotes in <" + std::string(tag) + ">";
-    const std::string name(tag.substr(0, tag.find_first_of(" /", tag.starts_with('/') ? 1 : 0)));
-    if (tag.starts_with('/')) {
-      if (open.empty() || "/" + open.back() != name) return "<" + name + "> closes another element";
-      open.pop_back();
-    } else if (!tag.ends_with('/')) {
-      open.push_back(name);
-    }
-  }
-  return open.empty() ? "" : "<" + open.back() + "> is left open";
-}
+using namespace figures;  // NOLINT(google-build-using-namespace): what their tests are of
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
@@ -85,6 +58,23 @@ TEST(CompareSummary, ShowsNoFigureThatIsNotToBeUsed) {
   const std::string text = summary_of(study);
   EXPECT_TRUE(has(text, "| latency | - | 0."));
   EXPECT_TRUE(has(text, ", ? |\n"));
+}
+
+TEST(CompareSummary, MarksMixedFiguresAndSaysOnceWhatThatMeans) {
+  Study study = example_study();
+  const std::string legend = "\n~ MIXED: ";
+  EXPECT_FALSE(has(summary_of(study), "~"));
+  for (Line& line : study.lines) {
+    if (line.bytes != 1024) line.mode = Mode::mixed;
+    line.disturbed = line.bytes == 8;
+  }
+  const std::string text = summary_of(study);
+  EXPECT_EQ(text.find(legend), text.rfind(legend));
+  const std::size_t row = text.find("| latency | - | 0.");
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_TRUE(text.substr(row, text.find('\n', row) - row).ends_with(" ~ |")) << text;
+  // A disturbed line has no ratio to mark, and the middle one is of one place.
+  EXPECT_EQ(std::count(text.begin(), text.end(), '~'), 3) << text;
 }
 
 TEST(CompareSummary, IsEmptyWithoutPeers) {
@@ -221,11 +211,11 @@ TEST(ComparePage, IsOneWellFormedDocumentThatNeedsNothingElse) {
 }
 
 TEST(CompareAxis, TicksArePowersOfTwo) {
-  EXPECT_EQ(byte_ticks(8, 4096, 8), (std::vector<std::size_t>{8, 32, 128, 512, 2048}));
-  EXPECT_EQ(byte_ticks(8, 16 << 20, 7),
+  EXPECT_EQ(power_ticks(8, 4096, 8), (std::vector<std::size_t>{8, 32, 128, 512, 2048}));
+  EXPECT_EQ(power_ticks(8, 16 << 20, 7),
             (std::vector<std::size_t>{8, 64, 512, 4096, 32768, 262144, 2097152, 16777216}));
-  EXPECT_EQ(byte_ticks(100, 1000, 8), (std::vector<std::size_t>{128, 256, 512}));
-  EXPECT_TRUE(byte_ticks(100, 101, 8).empty());
+  EXPECT_EQ(power_ticks(100, 1000, 8), (std::vector<std::size_t>{128, 256, 512}));
+  EXPECT_TRUE(power_ticks(100, 101, 8).empty());
 }
 
 TEST(CompareAxis, TicksOfFiguresHaveUnitsOfTheirSize) {

@@ -23,11 +23,12 @@
 #include "bench/phase.h"
 #include "bench/raw_link.h"
 #include "bench/rewriting.h"
+#include "tests/sanitizer.h"
 
 namespace parley::bench {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_bytes = std::size_t{sanitizer::is_on ? 1U << 17 : 1U << 20};
 constexpr Plan pings{
     .warmup = 1, .batches = 3, .batch_length = 5, .tail_samples = 4, .window = 1, .divisor = 2};
 constexpr Plan windows{.warmup = 1, .batches = 1, .batch_length = 40, .window = 64, .divisor = 64};
@@ -139,7 +140,8 @@ TEST(CellSystem, ThatSleepsInsteadOfSpinningIsNoLimit) {
 
 TEST(CopiedSystem, DeliversThroughOneSlotAndThroughFew) {
   TwoEnds ends;
-  for (const std::size_t bytes : {std::size_t{8}, std::size_t{1000}, std::size_t{100'000}}) {
+  for (const std::size_t bytes :
+       {std::size_t{8}, std::size_t{1000}, std::size_t{sanitizer::is_on ? 20'000U : 100'000U}}) {
     for (const Slots& slots : {reused_slot(bytes), Slots{bytes, 3}, Slots{512, 5}, Slots{8192, 512}}) {
       exchange(ends, copied_through(slots), Op::latency, bytes);
       exchange(ends, copied_through(slots), Op::bandwidth, bytes);

@@ -110,6 +110,25 @@ TEST(ParleyBenchSharedMemory, HasTheLibraryInItsArenaBesideTheLoops) {
   EXPECT_EQ(library, 4);
 }
 
+TEST(ParleyBenchSharedMemory, HasCollectivesBesideTheLoops) {
+  const RowFile file;
+  const std::string common =
+      "all_reduce --transport shm --rounds 1 --round-ms 0.001 --sizes 8,100000 --json ";
+  ASSERT_EQ(run_bench(common + file.path() + " --ranks 3"), 0);
+  ASSERT_EQ(run_bench(common + file.path() + " --arena --rewrite"), 0);
+  int library = 0;
+  int in_arena = 0;
+  for (const auto& row : file.rows()) {
+    EXPECT_EQ(row["wrong"], 0);
+    EXPECT_GT(row["limit_us"], 0);
+    EXPECT_GT(row["ratio_to_limit"], 0);
+    if (row["system"] == "parley") ++library;
+    if (row["system"] == "parley-arena") ++in_arena;
+  }
+  EXPECT_EQ(library, 2);
+  EXPECT_EQ(in_arena, 2);
+}
+
 // Each loop then runs twice, for which way of giving the core away is the faster one is not known before.
 TEST(ParleyBenchLimits, PairsShareCores) {
   const RowFile file;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/report_files.h"
 #include "tests/unit/bench/mistake.h"
 
 namespace parley::bench {
@@ -108,6 +109,16 @@ TEST(Options, ArenaAndCrossMemoryBelongToParleyOverSharedMemory) {
   EXPECT_FALSE(plain->arena || plain->no_cma);
 }
 
+TEST(Options, TwoTransportsMayTakeTurns) {
+  EXPECT_TRUE(parse({"latency", "--transport", "shm,tcp", "--rewrite"})->two_transports);
+  EXPECT_FALSE(parse({"latency", "--transport", "shm"})->two_transports);
+  for (const char* of_one : {"--arena", "--no-cma", "--tls"})
+    EXPECT_EQ(mistake({"latency", "--transport", "shm,tcp", of_one}),
+              "--arena, --no-cma and --tls belong to one transport");
+  EXPECT_EQ(mistake({"all_reduce", "--transport", "shm,tcp"}),
+            "--transport shm,tcp belongs to messages between two ranks, in the host's memory");
+}
+
 TEST(Options, CollectivesHaveOptionsOfTheirOwn) {
   const auto parsed = parse({"all_reduce", "--async", "--algo", "ring", "--by-hand"});
   ASSERT_TRUE(parsed);
@@ -161,7 +172,7 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"latency", "--ranks", "1"}, "--ranks '1': write an even number from 2 to 1024"},
       {{"latency", "--ranks", "two"}, "--ranks 'two': write an even number from 2 to 1024"},
       {{"latency", "--ranks", "1000000"}, "--ranks '1000000': write an even number from 2 to 1024"},
-      {{"latency", "--transport", "pigeon"}, "there is no transport 'pigeon': write tcp or shm"},
+      {{"latency", "--transport", "pigeon"}, "there is no transport 'pigeon': write tcp, shm or shm,tcp"},
       {{"latency", "--sizes", "8,8Q"},
        "--sizes: '8Q' is not a size: write a whole number of bytes, or of K, M or G (8, 64K, 1M)"},
       {{"latency", "--sizes", "8:4"}, "--sizes: '8:4' runs backwards: write the smaller size first"},
@@ -181,7 +192,8 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
       {{"barrier", "--async"}, "--async: a barrier is never"},
       {{"broadcast", "--by-hand"}, "--by-hand belongs to all_reduce of two ranks"},
       {{"all_reduce", "--by-hand", "--ranks", "4"}, "--by-hand belongs to all_reduce of two ranks"},
-      {{"all_reduce", "--transport", "shm", "--arena"}, "--arena belongs to messages between two ranks"},
+      {{"barrier", "--transport", "shm", "--arena"}, "--arena: a barrier moves nothing"},
+      {{"all_reduce", "--ranks", "1"}, "--ranks '1': write a whole number from 2 to 1024"},
       {{"latency", "--arena"}, "--arena belongs to shared memory"},
       {{"latency", "--no-cma"}, "--no-cma belongs to shared memory"},
       {{"limits", "--arena"}, "--arena: limits are those of shared memory, without Parley"},
@@ -230,14 +242,18 @@ TEST(Options, HelpIsNoErrorAndSpeaksInWords) {
 }
 
 TEST(Options, RanksComeInPairsOnOneHost) {
-  EXPECT_NO_THROW(check_ranks(2));
-  EXPECT_NO_THROW(check_ranks(4));
-  for (const int ranks : {-2, 0, 1, 5, 2000}) EXPECT_THROW(check_ranks(ranks), CommandLineError) << ranks;
+  EXPECT_NO_THROW(check_ranks(Op::latency, 2));
+  EXPECT_NO_THROW(check_ranks(Op::latency, 4));
+  for (const int ranks : {-2, 0, 1, 5, 2000})
+    EXPECT_THROW(check_ranks(Op::latency, ranks), CommandLineError) << ranks;
+  EXPECT_NO_THROW(check_ranks(Op::all_reduce, 3)) << "collectives have no pairs";
+  for (const int ranks : {-2, 0, 1, 2000})
+    EXPECT_THROW(check_ranks(Op::all_reduce, ranks), CommandLineError) << ranks;
 }
 
 TEST(Options, AFileThatCannotBeWrittenIsNamedWithTheReason) {
   try {
-    check_json_file("/nowhere/rows.jsonl");
+    check_writable("--json", "/nowhere/rows.jsonl");
     FAIL();
   } catch (const CommandLineError& error) {
     EXPECT_STREQ(error.what(), "--json: cannot write /nowhere/rows.jsonl: No such file or directory");

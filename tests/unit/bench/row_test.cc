@@ -28,7 +28,7 @@ const std::vector<std::string> fields = {"schema",         "op",
                                          "p999_us",        "buffers",
                                          "void",           "alg_mb_per_s",
                                          "bus_mb_per_s",   "wrong",
-                                         "device"};
+                                         "device",         "limit_void"};
 
 TEST(Row, LatencyComparesMicroseconds) {
   Row row = make_row(ping, "parley", {{6, 7, 9}, {6, 7, 50}, {}}, 61);
@@ -95,6 +95,16 @@ TEST(Row, SaysWhetherBuffersWereRewrittenAndWhyItIsVoid) {
   const auto rewritten = nlohmann::json::parse(to_json(row));
   EXPECT_EQ(rewritten["buffers"], "rewritten");
   EXPECT_EQ(rewritten["void"], "slow");
+}
+
+TEST(Row, SaysWhyItsLimitIsNone) {
+  Row row = make_row(ping, "parley", {{6}, {}, {}}, 61);
+  EXPECT_EQ(void_notes(row), "");
+  EXPECT_TRUE(nlohmann::json::parse(to_json(row))["limit_void"].is_null());
+  row.limit_void_reason = "it sleeps";
+  EXPECT_EQ(nlohmann::json::parse(to_json(row))["limit_void"], "it sleeps");
+  EXPECT_EQ(disturbance_note(row, row),
+            "# VOID, the limit: it sleeps; do not use its figures or ratios to it\n");
 }
 
 TEST(Row, SaysWhereTheBuffersLie) {

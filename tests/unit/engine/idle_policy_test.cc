@@ -72,6 +72,20 @@ TEST(IdlePolicy, WithoutACoreItYieldsAtOnceABoundedNumberOfTimes) {
   EXPECT_EQ(policy.next({}), Step::yield) << "waiting starts over";
 }
 
+TEST(IdlePolicy, AFewYieldsToWhatComputesAreEnough) {
+  LongLooks looks;
+  IdlePolicy policy(false, looks);
+  std::uint32_t yields = 0;
+  while (policy.next({}) == Step::yield) {
+    ++yields;
+    policy.note_yield(IdlePolicy::long_yield);
+  }
+  EXPECT_EQ(yields, IdlePolicy::oversubscribed_yields / IdlePolicy::yields_of_a_long_one);
+  policy.reset();
+  policy.note_yield(IdlePolicy::long_yield - std::chrono::nanoseconds(1));
+  EXPECT_EQ(count(policy, Step::yield), IdlePolicy::oversubscribed_yields) << "short ones count once";
+}
+
 TEST(IdlePolicy, ALongLookEndsInYieldsAndSleep) {
   LongLooks looks;
   looks.paid();

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,7 @@ class Pair {
     int by_link = 0;
     for (int i = 0; i < messages; ++i) {
       const Path path = choice.choose(bytes);
-      const auto since = now;
-      choice.begin(path, since);
+      const auto since = choice.begin(path, now);
       now += cost(path);
       choice.end(path, bytes, since, now, true);
       by_link += path == Path::link ? 1 : 0;
@@ -41,10 +41,10 @@ class Pair {
   // As many at once, served one after the other on each path.
   int run_window(int messages, std::size_t bytes, nanoseconds pull, nanoseconds link) {
     std::vector<Path> paths;
-    const auto since = now;
+    const auto since = choice.start(now);
     for (int i = 0; i < messages; ++i) {
       paths.push_back(choice.choose(bytes));
-      choice.begin(paths.back(), since);
+      choice.begin(paths.back(), now);
     }
     for (const Path path : paths) {
       now += path == Path::pull ? pull : link;
@@ -151,12 +151,11 @@ TEST(PathChoice, DoesNotCountWhatWasServedBesideTheOther) {
   pair.run(100, 4 * mib, 400us, 300us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
   for (int i = 0; i < 100; ++i) {
-    const auto since = pair.now;
-    pair.choice.begin(Path::link, since);
-    pair.choice.begin(Path::pull, since);
+    const auto by_link = pair.choice.begin(Path::link, pair.now);
+    const auto pulled = pair.choice.begin(Path::pull, pair.now);
     pair.now += 300us;
-    pair.choice.end(Path::link, 4 * mib, since, pair.now, true);
-    pair.choice.end(Path::pull, 4 * mib, since, pair.now + 1ns, true);
+    pair.choice.end(Path::link, 4 * mib, by_link, pair.now, true);
+    pair.choice.end(Path::pull, 4 * mib, pulled, pair.now + 1ns, true);
     pair.now += 1us;
   }
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
@@ -166,8 +165,8 @@ TEST(PathChoice, DoesNotCountWhatDidNotArrive) {
   Pair pair;
   pair.run(100, 4 * mib, 400us, 300us);
   for (int i = 0; i < 100; ++i) {
-    pair.choice.begin(Path::pull, pair.now);
-    pair.choice.end(Path::pull, 4 * mib, pair.now, pair.now + 1us, false);
+    const auto since = pair.choice.begin(Path::pull, pair.now);
+    pair.choice.end(Path::pull, 4 * mib, since, pair.now + 1us, false);
     pair.now += 2us;
   }
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
@@ -176,12 +175,10 @@ TEST(PathChoice, DoesNotCountWhatDidNotArrive) {
 // One message whose path its sender has chosen. Whether it was timed.
 bool take_one(Pair& pair, Path path, std::size_t bytes, nanoseconds cost) {
   const bool is_timed = pair.choice.wants_timing(path, bytes);
-  const auto since = pair.now;
+  const auto since = pair.choice.start(pair.now);
+  if (is_timed) pair.choice.begin(path, pair.now);
   pair.now += cost;
-  if (is_timed) {
-    pair.choice.begin(path, since);
-    pair.choice.end(path, bytes, since, pair.now, true);
-  }
+  is_timed ? pair.choice.end(path, bytes, since, pair.now, true) : pair.choice.note_end(bytes);
   pair.now += 1us;
   return is_timed;
 }
@@ -195,6 +192,35 @@ TEST(PathChoice, TimesFewOfThoseThatTakeTheFavourite) {
   EXPECT_LE(timed, 110);
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(take_one(pair, Path::link, bytes, 4us));
   EXPECT_EQ(pair.choice.favourite(bytes), Path::pull);
+}
+
+// They are all matched at once and pulled one after the other: each takes its share of the time since the
+// last one that was timed.
+TEST(PathChoice, AWindowOfPullsTakesNoLongerForBeingTimedNowAndThen) {
+  Pair pair;
+  constexpr std::size_t bytes = 64 << 10;
+  for (int window = 0; window < 10; ++window) {
+    std::vector<std::optional<PathChoice::Start>> pulls;
+    for (int i = 0; i < 64; ++i) {
+      pulls.emplace_back();
+      if (pair.choice.wants_timing(Path::pull, bytes)) pulls.back() = pair.choice.begin(Path::pull, pair.now);
+    }
+    for (const auto& since : pulls) {
+      pair.now += 3us;
+      since ? pair.choice.end(Path::pull, bytes, *since, pair.now, true) : pair.choice.note_end(bytes);
+    }
+    for (int i = 0; i < 8; ++i) take_one(pair, Path::link, bytes, 4us);
+    EXPECT_EQ(pair.choice.favourite(bytes), Path::pull) << window;
+  }
+}
+
+// The first ones touch pages that the later ones find: what they took is not believed for long.
+TEST(PathChoice, ASlowBeginningDoesNotCondemnThePull) {
+  Pair pair;
+  for (const auto cost : {900us, 240us, 110us, 70us, 62us, 61us, 61us, 61us})
+    take_one(pair, Path::pull, mib, cost);
+  for (int i = 0; i < 8; ++i) take_one(pair, Path::link, mib, 85us);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
 }
 
 TEST(PathChoice, SaysOfEachSizeWhetherItIsBetterPulled) {
@@ -218,6 +244,63 @@ TEST(PathChoice, APauseDoesNotCondemnTheLink) {
   }
   for (int i = 0; i < 2000; ++i) take_one(pair, Path::link, bytes, 5us);
   EXPECT_EQ(pair.choice.favourite(bytes), Path::pull) << "it was no pause";
+}
+
+void note_arrivals(PathChoice& choice, bool beside_own_sends) {
+  for (int i = 0; i < 16; ++i) choice.note_arrival(beside_own_sends);
+}
+
+TEST(PathChoice, WithTrafficBothWaysAPullMayTakeTwiceAsLong) {
+  Pair pair;
+  pair.run(100, mib, 110us, 60us);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
+  const std::uint32_t one_way = pair.choice.pulled_classes();
+  note_arrivals(pair.choice, true);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
+  EXPECT_NE(pair.choice.pulled_classes(), one_way);
+  EXPECT_EQ(pair.run(500, mib, 110us, 60us), 0);
+  note_arrivals(pair.choice, false);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
+  EXPECT_EQ(pair.choice.pulled_classes(), one_way);
+}
+
+TEST(PathChoice, WithTrafficBothWaysTheLinkIsTakenWhereAPullTakesLongerThanThat) {
+  Pair pair;
+  pair.run(100, mib, 150us, 60us);
+  note_arrivals(pair.choice, true);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
+  EXPECT_GT(pair.run(100, mib, 150us, 60us), 90);
+}
+
+TEST(PathChoice, AFewArrivalsDoNotTellWhetherTrafficGoesBothWays) {
+  Pair pair;
+  pair.run(100, mib, 110us, 60us);
+  for (int i = 0; i < 100; ++i) pair.choice.note_arrival(i % 2 == 0);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
+  note_arrivals(pair.choice, true);
+  for (int i = 0; i < 100; ++i) pair.choice.note_arrival(i % 2 == 0);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
+}
+
+TEST(PathChoice, APullThatOurOwnDataHoldUpDoesNotCount) {
+  Pair pair;
+  pair.run(100, mib, 60us, 90us);
+  const auto held_up = [&pair](Path path) {
+    if (path == Path::pull) pair.choice.note_own_piece();
+    return path == Path::pull ? 600us : 90us;
+  };
+  pair.run(100, mib, held_up);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
+}
+
+TEST(PathChoice, OfWhatTheLinkTakesBesideOurOwnDataHalfCounts) {
+  Pair pair;
+  const auto both_busy = [&pair](Path path) {
+    if (path == Path::link) pair.choice.note_own_piece();
+    return path == Path::pull ? 100us : 160us;
+  };
+  pair.run(100, mib, both_busy);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
 }
 
 TEST(PathChoice, LeavesASenderAloneThatDoesNotCome) {

@@ -117,7 +117,7 @@ TEST_F(Routing, WhoDoesNotIsPulledFrom) {
 TEST_F(Routing, WhoAnswersLateIsNotAskedAgainSoon) {
   ASSERT_TRUE(begin(9));
   ASSERT_TRUE(is_invited());
-  while (base::Clock::now() - receive_->route->since < std::chrono::milliseconds(1)) {
+  while (base::Clock::now() - receive_->route->since.at < std::chrono::milliseconds(1)) {
   }
   end();
   EXPECT_TRUE(board_.offers.back().withdrawn);

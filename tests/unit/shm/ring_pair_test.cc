@@ -4,12 +4,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "tests/unit/shm/ring.h"
 #include "transport/base/deadline.h"
@@ -20,21 +24,44 @@ namespace {
 constexpr std::uint64_t hang_check = 256;       // idle polls between two looks at the clock
 constexpr std::chrono::seconds hang_limit{60};  // without a record; reached only by a deadlock
 
-// The lengths of one run: both ends draw the same ones.
-class Lengths {
+struct Traffic {
+  RingShape shape;
+  std::uint32_t window_bytes;  // of each of two windows, which the ring has in turns
+  std::uint32_t seed;
+  std::uint64_t records;
+};
+
+// Where the ring and its windows lie, the same memory for both ends.
+struct Places {
+  std::byte* ring;
+  std::array<std::byte*, 2> windows;
+};
+
+// The ring moves to its other window before every so many records.
+constexpr std::uint64_t records_in_a_window = 97;
+
+// The chunks of one run: both ends draw the same ones.
+struct Chunk {
+  std::uint32_t bytes;
+  Area area;
+};
+class Chunks {
  public:
-  Lengths(std::uint32_t seed, RingShape shape) : random_(seed), largest_(largest_chunk(shape)) {}
-  std::uint32_t next() {
+  explicit Chunks(const Traffic& traffic)
+      : random_(traffic.seed), largest_{largest_chunk(traffic.shape), largest_chunk(traffic.window_bytes)} {}
+  Chunk next() {
     const std::uint32_t dice = up_to(3);
-    if (dice < 2) return up_to(inline_bytes);
-    return up_to(dice == 2 ? std::min(largest_, 200U) : largest_);
+    if (dice < 2) return {up_to(inline_bytes), Area::own};
+    const Area area = up_to(1) == 0 ? Area::own : Area::window;
+    const std::uint32_t largest = largest_[static_cast<std::size_t>(area)];
+    return {up_to(dice == 2 ? std::min(largest, 200U) : largest), area};
   }
 
  private:
   std::uint32_t up_to(std::uint32_t most) { return static_cast<std::uint32_t>(random_() % (most + 1)); }
 
   std::mt19937 random_;
-  std::uint32_t largest_;
+  std::array<std::uint32_t, 2> largest_;  // of each area
 };
 
 // Waits for one event, giving the core away; false when it has done so for too long.
@@ -52,21 +79,31 @@ class Patience {
   base::Deadline deadline_ = base::Deadline::never();
 };
 
-struct Traffic {
-  RingShape shape;
-  std::uint32_t seed;
-  std::uint64_t records;
-};
+// Takes the other window as a link does: from a ring that is drained, and tells the reader.
+bool move(RingWriter& writer, const Traffic& traffic, const Places& places, std::uint64_t move_number) {
+  Patience patience;
+  while (!writer.drained())
+    if (!patience.wait()) return false;
+  PacketHeader header;
+  header.id = static_cast<std::uint32_t>(move_number % places.windows.size());
+  if (!writer.try_write(RecordKind::moved, header, {}, Share::data)) return false;
+  writer.set_window(places.windows[header.id], traffic.window_bytes);
+  return true;
+}
 
-bool write_all(RingWriter writer, const Traffic& traffic) {
-  Lengths lengths(traffic.seed, traffic.shape);
-  std::vector<std::byte> chunk(largest_chunk(traffic.shape));
+bool write_all(const Places& places, const Traffic& traffic) {
+  RingWriter writer(places.ring, traffic.shape);
+  Chunks chunks(traffic);
+  std::vector<std::byte> buffer(std::max(largest_chunk(traffic.shape), largest_chunk(traffic.window_bytes)));
   for (std::uint64_t number = 0; number < traffic.records; ++number) {
-    const std::span<std::byte> bytes = std::span(chunk).first(lengths.next());
+    if (number % records_in_a_window == 0 && !move(writer, traffic, places, number / records_in_a_window))
+      return false;
+    const Chunk chunk = chunks.next();
+    const std::span<std::byte> bytes = std::span(buffer).first(chunk.bytes);
     fill_chunk(bytes, number);
     const Share share = bytes.size() <= inline_bytes && number % 3 == 0 ? Share::control : Share::data;
     Patience patience;
-    while (!writer.try_write(RecordKind::packet, header_of(number), bytes, share))
+    while (!writer.try_write(RecordKind::packet, header_of(number), bytes, share, chunk.area))
       if (writer.broken() || !patience.wait()) return false;
   }
   Patience patience;
@@ -75,16 +112,29 @@ bool write_all(RingWriter writer, const Traffic& traffic) {
   return true;
 }
 
-bool read_all(RingReader reader, const Traffic& traffic) {
-  Lengths lengths(traffic.seed, traffic.shape);
+// The next record, once it is there.
+bool await_record(RingReader& reader, Record& record) {
+  Patience patience;
+  while (!reader.has_next()) {
+    (void)reader.hand_back();
+    if (!patience.wait()) return false;
+  }
+  return reader.look(record) == Look::record;
+}
+
+bool read_all(const Places& places, const Traffic& traffic) {
+  RingReader reader(places.ring, traffic.shape);
+  Chunks chunks(traffic);
   for (std::uint64_t number = 0; number < traffic.records; ++number) {
-    Patience patience;
-    while (!reader.has_next()) {
-      (void)reader.hand_back();
-      if (!patience.wait()) return false;
-    }
     Record record;
-    if (reader.look(record) != Look::record || !is_record(record, number, lengths.next())) return false;
+    if (!await_record(reader, record)) return false;
+    if (number % records_in_a_window == 0) {
+      if (record.kind != RecordKind::moved || record.header.id >= places.windows.size()) return false;
+      reader.set_window(places.windows[record.header.id], traffic.window_bytes);
+      (void)reader.release();
+      if (!await_record(reader, record)) return false;
+    }
+    if (record.kind != RecordKind::packet || !is_record(record, number, chunks.next().bytes)) return false;
     (void)reader.release();
   }
   (void)reader.hand_back();
@@ -94,10 +144,10 @@ bool read_all(RingReader reader, const Traffic& traffic) {
 // A small ring is full after a few records: on a machine without a free core each then costs a turn of
 // others.
 const Traffic all_traffic[] = {
-    {{4, 128}, 1, 1'000},
-    {{8, 1024}, 2, 2'000},
-    {{64, 8 << 10}, 3, 10'000},
-    {{1024, 64 << 10}, 4, 5'000},
+    {{4, 128}, 256, 1, 1'000},
+    {{8, 1024}, 128, 2, 2'000},
+    {{64, 8 << 10}, 64 << 10, 3, 10'000},
+    {{1024, 64 << 10}, 256 << 10, 4, 5'000},
 };
 
 class RingPair : public testing::TestWithParam<Traffic> {};
@@ -106,9 +156,11 @@ TEST_P(RingPair, TwoThreads) {
   const Traffic& traffic = GetParam();
   SCOPED_TRACE(testing::Message() << "seed " << traffic.seed);
   const RingMemory memory = make_ring_memory(traffic.shape);
+  std::vector<std::byte> one(traffic.window_bytes), other_one(traffic.window_bytes);
+  const Places places{memory.get(), {one.data(), other_one.data()}};
   bool written = false;
-  std::thread other([&] { written = write_all({memory.get(), traffic.shape}, traffic); });
-  EXPECT_TRUE(read_all({memory.get(), traffic.shape}, traffic));
+  std::thread other([&] { written = write_all(places, traffic); });
+  EXPECT_TRUE(read_all(places, traffic));
   other.join();
   EXPECT_TRUE(written);
 }
@@ -116,14 +168,16 @@ TEST_P(RingPair, TwoThreads) {
 TEST_P(RingPair, TwoProcesses) {
   const Traffic& traffic = GetParam();
   SCOPED_TRACE(testing::Message() << "seed " << traffic.seed);
-  const std::size_t bytes = ring_bytes(traffic.shape);
+  const std::size_t bytes = ring_bytes(traffic.shape) + 2 * std::size_t{traffic.window_bytes};
   void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
-  auto* memory = static_cast<std::byte*>(mapped);
+  auto* const memory = static_cast<std::byte*>(mapped);
+  std::byte* const windows = memory + ring_bytes(traffic.shape);
+  const Places places{memory, {windows, windows + traffic.window_bytes}};
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(write_all({memory, traffic.shape}, traffic) ? 0 : 1);
+  if (child == 0) ::_exit(write_all(places, traffic) ? 0 : 1);
   ASSERT_GT(child, 0);
-  const bool read = read_all({memory, traffic.shape}, traffic);
+  const bool read = read_all(places, traffic);
   EXPECT_TRUE(read);
   if (!read) ::kill(child, SIGKILL);
   int status = 0;

@@ -130,6 +130,24 @@ TEST(SegmentWays, AFailureNamesAllThatWasTried) {
             "unlinked file in /tmp: open: Permission denied");
 }
 
+TEST(SegmentWays, EachWayIsTriedWhenAsked) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(in_child([&] {
+              setenv("TMPDIR", folder.path().c_str(), 1);
+              refuse_calls({testing::refused_memfd(EPERM), testing::refused_new_file()});
+              std::string told;
+              for (const Segment::TriedWay& way : Segment::try_all_ways(1))
+                told += way.name + "=" + way.why_not + "; ";
+              return told;
+            }),
+            "memfd=memfd_create: Operation not permitted; unnamed file in /dev/shm=; unnamed file in " +
+                folder.path() + "=; unnamed file in /tmp=; unlinked file in " + folder.path() +
+                "=open: Permission denied; unlinked file in /tmp=open: Permission denied; ");
+  EXPECT_TRUE(is_empty(folder.path()));
+  for (const Segment::TriedWay& way : Segment::try_all_ways(std::size_t{1} << 50))
+    EXPECT_THAT(way.why_not, HasSubstr("this host has ")) << way.name;
+}
+
 // Bare ftruncate would succeed everywhere here, and writing would end the process by SIGBUS.
 TEST(SegmentWays, MemoryThatIsNotThereIsAFailureNow) {
   const std::string told = in_child([] {

@@ -27,11 +27,14 @@ class BoardsInMemory {
       others[team.rank] = nullptr;
       commons_.push_back(
           std::make_unique<collective::Commons>(team, stages, boards[team.rank], std::move(others)));
+      memory_.push_back(boards[team.rank].get());
     }
   }
 
   // As rank `rank` has it. Thread-safety: as that of Commons, of which each rank's is another one.
   [[nodiscard]] collective::Commons& of(std::uint32_t rank) const noexcept { return *commons_[rank]; }
+  // That rank's board.
+  [[nodiscard]] std::byte* memory(std::uint32_t rank) const noexcept { return memory_[rank]; }
 
  private:
   static std::shared_ptr<std::byte> make_board(collective::Commons::Stages stages) {
@@ -44,6 +47,7 @@ class BoardsInMemory {
   static constexpr std::align_val_t alignment{64};  // a slot is a cache line
 
   std::vector<std::unique_ptr<collective::Commons>> commons_;
+  std::vector<std::byte*> memory_;
 };
 
 }  // namespace parley::testing

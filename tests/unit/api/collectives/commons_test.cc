@@ -109,6 +109,17 @@ TEST(Commons, GivesItsBoardBackWhenAllOthersHaveLeftOrEnded) {
   EXPECT_TRUE(boards.of(0).is_unread(messenger));
 }
 
+// Each rank finds out by itself, and the first to do so uses its memory again.
+TEST(Commons, WhoHasLeftHasDoneSoThoughHisBoardIsAnotherOneNow) {
+  const BoardsInMemory boards(2, stages);
+  const transport::Messenger messenger({.self = 0, .peer_count = 2});
+  boards.of(1).leave();
+  Commons::prepare(boards.memory(1));
+  EXPECT_TRUE(boards.of(0).is_unread(messenger));
+  std::fill_n(boards.memory(1), 256, std::byte{0});
+  EXPECT_TRUE(boards.of(0).is_unread(messenger)) << "it is a tensor now";
+}
+
 TEST(Commons, HasNothingToRingForWithoutALink) {
   const BoardsInMemory boards(3, stages);
   transport::Messenger messenger({.self = 0, .peer_count = 3});

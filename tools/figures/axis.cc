@@ -1,4 +1,4 @@
-#include "bench/compare/axis.h"
+#include "tools/figures/axis.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace parley::bench::compare {
+namespace parley::figures {
 namespace {
 
 struct Unit {
@@ -53,9 +53,9 @@ Range range_of(const std::vector<double>& values, double air) noexcept {
   return {range.least / air, range.most * air};
 }
 
-std::vector<std::size_t> byte_ticks(std::size_t least, std::size_t most_bytes, int most) {
+std::vector<std::size_t> power_ticks(std::size_t least, std::size_t most_value, int most) {
   const std::size_t first = std::bit_ceil(std::max<std::size_t>(least, 1));
-  const std::size_t last = std::bit_floor(std::max<std::size_t>(most_bytes, 1));
+  const std::size_t last = std::bit_floor(std::max<std::size_t>(most_value, 1));
   if (first > last) return {};
   const int powers = std::countr_zero(last) - std::countr_zero(first);
   const int step = std::max(1, (powers + most - 1) / most);
@@ -94,13 +94,16 @@ std::vector<double> ratio_ticks(const Range& range) {
   return ticks;
 }
 
-std::string tick_label(Figure figure, double value) {
-  switch (figure) {
-    case Figure::time: return label(time_units, value);
-    case Figure::bandwidth: return label(bandwidth_units, value);
-    case Figure::rate: return label(rate_units, value);
-  }
-  return {};
+std::string time_label(double us) {
+  return label(time_units, us);
 }
 
-}  // namespace parley::bench::compare
+std::string bandwidth_label(double mb_per_s) {
+  return label(bandwidth_units, mb_per_s);
+}
+
+std::string rate_label(double millions_per_s) {
+  return label(rate_units, millions_per_s);
+}
+
+}  // namespace parley::figures

@@ -1,0 +1,88 @@
+// What messages over the link take in a stream, and what lone ones do.
+#include "transport/protocol/landing_timer.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace parley::transport {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t bytes = 64 << 10;
+
+struct HandClock {
+  static PathChoice::TimePoint now() { return time; }
+  static inline PathChoice::TimePoint time{1h};
+};
+
+// A peer whose messages take 2 us to land; to pull one takes 3.
+class Peer {
+ public:
+  Peer() {
+    for (int i = 0; i < 20; ++i) {
+      if (paths.wants_timing(Path::pull, bytes)) {
+        const auto since = paths.begin(Path::pull, HandClock::time);
+        paths.end(Path::pull, bytes, since, HandClock::time + 3us, true);
+      }
+      HandClock::time += 10us;
+    }
+  }
+  // `pause`: since the one before has landed. `before`, `while_it_lands`: how often we look.
+  void land(std::chrono::nanoseconds pause, std::uint64_t before = 1, std::uint64_t while_it_lands = 1) {
+    HandClock::time += pause;
+    look += before;
+    timer.begin(paths, bytes, look, sent_at);
+    HandClock::time += 2us;
+    look += while_it_lands;
+    timer.end(paths, bytes, look);
+  }
+
+  PathChoice paths;
+  BasicLandingTimer<HandClock> timer;
+  std::uint64_t look = 1;
+  std::uint64_t sent_at = 0;
+};
+
+TEST(LandingTimer, OfALoneMessageCountsWhatItTook) {
+  Peer peer;
+  for (int i = 0; i < 50; ++i) peer.land(1ms);
+  EXPECT_EQ(peer.paths.favourite(bytes), Path::link);
+}
+
+TEST(LandingTimer, InAStreamTheSendersCopyCounts) {
+  Peer peer;
+  for (int i = 0; i < 50; ++i) peer.land(2us);
+  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull) << "a message each 4 us";
+  Peer faster;
+  for (int i = 0; i < 50; ++i) faster.land(100ns);
+  EXPECT_EQ(faster.paths.favourite(bytes), Path::link) << "a message each 2.1 us";
+}
+
+// In one visit of the link, too.
+TEST(LandingTimer, AStreamMayComeInOneLook) {
+  Peer peer;
+  for (int i = 0; i < 50; ++i) peer.land(2us, 0, 0);
+  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull);
+}
+
+TEST(LandingTimer, ALoneMessageThatWasThereAsAWholeWasCopiedBefore) {
+  Peer peer;
+  for (int i = 0; i < 50; ++i) peer.land(1ms, 1, 0);
+  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull) << "4 us there, and 2 us here";
+}
+
+TEST(LandingTimer, AnAnswerIsNoStream) {
+  Peer peer;
+  for (int i = 0; i < 50; ++i) {
+    peer.sent_at = ++peer.look;  // what it has waited for
+    peer.land(4us);
+  }
+  EXPECT_EQ(peer.paths.favourite(bytes), Path::link);
+}
+
+}  // namespace
+}  // namespace parley::transport
