@@ -4,15 +4,16 @@
 // "signal N RANK"      that rank ends itself by the signal; the others stay
 // "lines N"            writes N lines to standard output, in pieces that do not end where lines end
 // "both N"             the same, every other line to standard error
-// "flood RANK CODE"    prints pid=N on standard error; that rank leaves with the code, the others write for
-// ever "environment"        prints the launcher's variables "stay [deaf]"        prints pid=N and ready, then
-// stays until a signal ends it; deaf: ignores all it can "family"             as stay, with a child process,
-// whose pid it prints as child=N "polite CODE"        as stay, and leaves with the code at SIGTERM, saying so
+// "flood RANK CODE"    prints pid=N on standard error; that rank leaves with the code, the others write on
+// "environment"        prints the launcher's variables
+// "descriptors"        prints how many are open
+// "stay [deaf]"        prints pid=N and ready, then stays until a signal ends it; deaf: ignores all it can
+// "family"             as stay, with a child process, whose pid it prints as child=N
+// "polite CODE"        as stay, and leaves with the code at SIGTERM, saying so
 // "cat"                copies standard input to standard output
 // "write TEXT"         writes the text and no newline
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -46,10 +47,8 @@ void write_all(int fd, const std::string& text) {
   }
 }
 
-// In slices: the thread sanitizer keeps a signal until the next call that it intercepts, so one that arrives
-// right before pause() would wait for as long as that sleeps.
 [[noreturn]] void stay() {
-  for (;;) poll(nullptr, 0, 50);
+  for (;;) pause();
 }
 
 void announce() {
@@ -137,17 +136,18 @@ int do_family(const Arguments&) {
   stay();
 }
 
-int polite_code = 0;
-
+// Waits for the signal instead of having a handler: the thread sanitizer loses one that reaches a handler
+// while the thread makes its first blocking call.
 int do_polite(const Arguments& arguments) {
-  polite_code = number(arguments, 1);
-  std::signal(SIGTERM, [](int) {
-    const char text[] = "goodbye\n";
-    if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0) _exit(98);
-    _exit(polite_code);
-  });
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  sigaddset(&awaited, SIGTERM);
+  sigprocmask(SIG_BLOCK, &awaited, nullptr);
   announce();
-  stay();
+  int arrived = 0;
+  sigwait(&awaited, &arrived);
+  write_all(STDOUT_FILENO, "goodbye\n");
+  return number(arguments, 1);
 }
 
 int do_cat(const Arguments&) {
