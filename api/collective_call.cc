@@ -19,41 +19,34 @@ using transport::Posted;
 namespace {
 
 // From what all ranks know of each other, so that all predict the same.
-schedule::Surroundings surroundings_of(const std::vector<const rendezvous::AddressCard*>& cards) {
+schedule::Surroundings surroundings_of(const wireup::Topology& topology, const collective::Team& team) {
   schedule::Surroundings surroundings;
-  std::map<std::string, std::pair<std::size_t, std::vector<std::uint16_t>>> hosts;  // ranks and cores
-  for (const rendezvous::AddressCard* card : cards) {
-    if (card->shm_address.empty()) surroundings.near = schedule::Link::tcp;
-    auto& [ranks, cores] = hosts[card->host_id];
-    ++ranks;
-    cores.insert(cores.end(), card->cores.begin(), card->cores.end());
-  }
-  for (auto& [host, its] : hosts) {
-    auto& [ranks, cores] = its;
-    std::sort(cores.begin(), cores.end());
-    const auto count = std::unique(cores.begin(), cores.end()) - cores.begin();
-    if (count == 0) continue;  // nothing is known of them
+  std::map<std::uint32_t, std::uint32_t> ranks_of_hosts;
+  for (const std::uint32_t process : team.processes) {
+    const int rank = static_cast<int>(process);
+    if (!topology.offers_memory(rank)) surroundings.near = schedule::Link::tcp;
+    const std::uint32_t cores = topology.host_of(rank).cores;
+    if (cores == 0) continue;  // nothing is known of them
+    const std::uint32_t ranks = ++ranks_of_hosts[topology.host_number(rank)];
     surroundings.ranks_per_core =
-        std::max(surroundings.ranks_per_core, static_cast<double>(ranks) / static_cast<double>(count));
+        std::max(surroundings.ranks_per_core, static_cast<double>(ranks) / static_cast<double>(cores));
   }
   return surroundings;
 }
 
 collective::Team team_of(const GroupState& group) {
+  const wireup::Topology& topology = group.world->roster->topology();
   collective::Team team;
   team.rank = static_cast<std::uint32_t>(group.rank);
-  std::map<std::string, std::uint32_t> hosts;
-  std::vector<const rendezvous::AddressCard*> cards;
+  std::map<std::uint32_t, std::uint32_t> hosts;
   for (int rank = 0; rank < group.size; ++rank) {
     const int process = group.process_of(rank);
-    const rendezvous::AddressCard& card = group.world->cards[static_cast<std::size_t>(process)];
-    cards.push_back(&card);
     team.processes.push_back(static_cast<std::uint32_t>(process));
-    team.hosts.push_back(
-        hosts.try_emplace(card.host_id, static_cast<std::uint32_t>(hosts.size())).first->second);
+    const auto next = static_cast<std::uint32_t>(hosts.size());
+    team.hosts.push_back(hosts.try_emplace(topology.host_number(process), next).first->second);
   }
   if (hosts.size() == 1) team.hosts.clear();
-  team.surroundings = surroundings_of(cards);
+  team.surroundings = surroundings_of(topology, team);
   return team;
 }
 

@@ -107,6 +107,15 @@ std::string near_misses(const FailedOperation& operation, Messenger& messenger) 
   return count > lines.size() ? text + "; ..." : text;
 }
 
+// Why its peer, to which there is no link yet, cannot be reached.
+std::string missing_link(const FailedOperation& operation, const Messenger& messenger) {
+  if (operation.peer < 0) return {};
+  const auto number = static_cast<std::uint32_t>(operation.peer);
+  const std::string& why = messenger.unreachable_reason(number);
+  const bool is_unmet = messenger.peer(number).state == transport::PeerState::expected;
+  return is_unmet && !why.empty() ? "no link to it: " + why : "";
+}
+
 FailureFacts facts_of(const FailedOperation& operation, base::Status status, Messenger& messenger) {
   FailureFacts facts;
   facts.operation = operation;
@@ -123,7 +132,10 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
            status.scope() == base::Scope::peer && casualty)
     facts.culprit = static_cast<int>(casualty->culprit);
   switch (status.code()) {
-    case Code::timed_out: facts.extra = near_misses(operation, messenger); break;
+    case Code::timed_out:
+      facts.extra = missing_link(operation, messenger);  // then it has sent nothing
+      if (facts.extra.empty()) facts.extra = near_misses(operation, messenger);
+      break;
     case Code::deadlocked: facts.extra = deadlock_text(operation, messenger); break;
     case Code::gone:
     case Code::unreachable:
@@ -175,8 +187,8 @@ ErrorDetails details_of(const wireup::World& world, const FailureFacts& facts) {
   details.elapsed = facts.elapsed;
   const int named = facts.culprit >= 0 ? facts.culprit : facts.operation.peer;
   if (named < 0) return details;
-  details.host = world.cards[static_cast<std::size_t>(named)].host;
-  details.pid = world.cards[static_cast<std::size_t>(named)].pid;
+  details.host = world.roster->topology().host_of(named).name;
+  details.pid = world.roster->pid_of(named);
   return details;
 }
 

@@ -208,10 +208,8 @@ ProcessGroup ProcessGroup::split(int color, int key, const GroupOptions& options
 
 ProcessGroup ProcessGroup::split_by_host(const GroupOptions& options) {
   const GroupState& group = detail::require_member(state_, "split_by_host");
-  const auto& cards = group.world->cards;
-  const auto host_of = [&](int rank) -> const std::string& {
-    return cards[static_cast<std::size_t>(group.process_of(rank))].host_id;
-  };
+  const wireup::Topology& topology = group.world->roster->topology();
+  const auto host_of = [&](int rank) { return topology.host_number(group.process_of(rank)); };
   std::vector<int> neighbours;
   for (int rank = 0; rank < group.size; ++rank)
     if (host_of(rank) == host_of(group.rank)) neighbours.push_back(rank);

@@ -64,18 +64,13 @@ std::uint64_t tuning_hash(const schedule::Overrides& overrides) noexcept {
   return overrides.tuning() == nullptr ? 0 : overrides.tuning()->hash();
 }
 
-void require_one_tuning(const std::vector<rendezvous::AddressCard>& cards, int rank) {
+std::optional<std::string> find_two_tunings(const std::vector<rendezvous::AddressCard>& cards) {
   const auto odd = std::find_if(cards.begin(), cards.end(),
                                 [&](const auto& card) { return card.tuning != cards.front().tuning; });
-  if (odd == cards.end()) return;
-  ErrorDetails details;
-  details.rank = rank;
-  details.operation = "init";
-  throw UsageError(
-      base::concat("rank ", rank, ": init() failed: the ranks have different tuning tables: ",
-                   name_of(cards, 0), ", ", name_of(cards, static_cast<std::size_t>(odd - cards.begin())),
-                   ": set ", tuning_variable, " to the same file on all ranks, or on none"),
-      details);
+  if (odd == cards.end()) return std::nullopt;
+  return base::concat("the ranks have different tuning tables: ", name_of(cards, 0), ", ",
+                      name_of(cards, static_cast<std::size_t>(odd - cards.begin())), ": set ",
+                      tuning_variable, " to the same file on all ranks, or on none");
 }
 
 }  // namespace parley::wireup

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "api/schedule/overrides.h"
@@ -16,8 +18,8 @@ schedule::Overrides chosen_algorithms();
 // For AddressCard::tuning.
 std::uint64_t tuning_hash(const schedule::Overrides& overrides) noexcept;
 
-// Throws UsageError that names the first two ranks, of which `rank` may be one, whose tables differ: they
-// would choose different algorithms for one call.
-void require_one_tuning(const std::vector<rendezvous::AddressCard>& cards, int rank);
+// What is wrong if the tables of two ranks differ, and names the first two: they would choose different
+// algorithms for one call. Nothing: all have the same one, or none.
+std::optional<std::string> find_two_tunings(const std::vector<rendezvous::AddressCard>& cards);
 
 }  // namespace parley::wireup

@@ -15,6 +15,8 @@ namespace {
 
 // Of what is asked only to tell people.
 constexpr auto patience = std::chrono::seconds(1);
+// For the store to say which keys are not there yet.
+constexpr auto answer_time = std::chrono::milliseconds(10);
 
 // The number after the last slash; -1 if there is none.
 int rank_in(const std::string& key) {
@@ -36,13 +38,15 @@ Attendance::Attendance(Store& store, int rank, int world_size, std::int64_t roun
       next_reminder_(base::Deadline::after(reminder_period)),
       seen_("nothing is known of the other ranks") {}
 
-bool Attendance::await(const std::vector<std::string>& keys, base::Deadline until) {
+// `note` takes in what the store says at a timeout.
+template <typename Note>
+bool Attendance::wait_for(const std::vector<std::string>& keys, base::Deadline until, const Note& note) {
   for (;;) {
     try {
       store_.wait(keys, earliest(earliest(deadline_, until), next_reminder_).remaining());
       return true;
     } catch (const StoreTimeoutError& error) {
-      note_missing(error.details().keys, error.what());
+      note(error);
     }
     if (deadline_.expired()) {
       ErrorDetails details;
@@ -57,6 +61,32 @@ bool Attendance::await(const std::vector<std::string>& keys, base::Deadline unti
       next_reminder_ = base::Deadline::after(reminder_period);
     }
     if (until.expired()) return false;
+  }
+}
+
+bool Attendance::await(const std::vector<std::string>& keys, base::Deadline until) {
+  return wait_for(keys, until, [this](const StoreTimeoutError& error) {
+    note_missing(error.details().keys, error.what());
+  });
+}
+
+bool Attendance::await_rank_0(const std::string& key, const std::vector<std::string>& keys,
+                              base::Deadline until) {
+  const std::string& own = keys[static_cast<std::size_t>(rank_)];
+  return wait_for({own, key}, until, [&](const StoreTimeoutError& error) {
+    const auto& absent = error.details().keys;
+    const bool answered = std::find(absent.begin(), absent.end(), own) == absent.end();
+    if (!answered) return note_missing({own}, error.what());
+    if (deadline_.expired() || next_reminder_.expired()) find_missing(keys);
+  });
+}
+
+void Attendance::find_missing(const std::vector<std::string>& keys) {
+  try {
+    store_.wait(keys, answer_time);
+    note_missing({keys.front()}, {});
+  } catch (const StoreTimeoutError& error) {
+    note_missing(error.details().keys, error.what());
   }
 }
 

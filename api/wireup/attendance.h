@@ -24,7 +24,14 @@ class Attendance {
   // the deadline of the whole init().
   bool await(const std::vector<std::string>& keys, base::Deadline until);
 
+  // The same for a key that rank 0 sets when all ranks have set theirs. The store is asked for those only
+  // when there is something to tell; if none of them is missing, rank 0 is.
+  bool await_rank_0(const std::string& key, const std::vector<std::string>& keys, base::Deadline until);
+
  private:
+  template <typename Note>
+  bool wait_for(const std::vector<std::string>& keys, base::Deadline until, const Note& note);
+  void find_missing(const std::vector<std::string>& keys);
   void note_missing(const std::vector<std::string>& keys, const std::string& text);
   [[nodiscard]] std::string standing();
 

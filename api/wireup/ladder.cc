@@ -6,9 +6,8 @@
 
 namespace parley::wireup {
 
-void Ladder::add(transport::Transport& transport, std::vector<std::string> addresses) {
-  climbs_.resize(addresses.size());
-  rungs_.push_back({&transport, std::move(addresses)});
+void Ladder::add(transport::Transport& transport, AddressOf address_of) {
+  rungs_.push_back({&transport, std::move(address_of)});
 }
 
 void Ladder::lack(std::string_view transport, std::string_view why) {
@@ -19,30 +18,30 @@ void Ladder::note(std::string& obstacles, std::string_view transport, std::strin
   obstacles += base::concat(obstacles.empty() ? "no " : "; no ", transport, ": ", why);
 }
 
-void Ladder::dial(transport::PeerId rank, base::Deadline deadline) {
-  climbs_[rank] = {.rung = 0, .deadline = deadline, .obstacles = lacks_};
-  if (const Rung& top = rungs_.front(); !is_offered(top, rank) && rungs_.size() > 1)
+void Ladder::dial(transport::PeerId rank, const rendezvous::AddressCard& card, base::Deadline deadline) {
+  Climb& climb = climbs_[rank];
+  climb = {.addresses = {}, .rung = 0, .deadline = deadline, .obstacles = lacks_};
+  for (const Rung& rung : rungs_) climb.addresses.push_back(rung.address_of(rank, card));
+  if (climb.addresses.front().empty() && rungs_.size() > 1)
     try_next(rank, "it offers none");
   else
-    top.transport->connect(rank, top.addresses[rank], deadline);
-}
-
-bool Ladder::is_offered(const Rung& rung, transport::PeerId rank) {
-  return !rung.addresses[rank].empty();
+    rungs_.front().transport->connect(rank, climb.addresses.front(), deadline);
 }
 
 bool Ladder::try_next(transport::PeerId rank, std::string_view why) {
-  Climb& climb = climbs_[rank];
+  const auto found = climbs_.find(rank);
+  if (found == climbs_.end()) return false;
+  Climb& climb = found->second;
   if (climb.rung + 1 >= rungs_.size()) return false;
   note(climb.obstacles, rungs_[climb.rung].transport->name(), why);
-  const Rung& next = rungs_[++climb.rung];
-  next.transport->connect(rank, next.addresses[rank], climb.deadline);
+  const std::size_t next = ++climb.rung;
+  rungs_[next].transport->connect(rank, climb.addresses[next], climb.deadline);
   return true;
 }
 
 const std::string& Ladder::obstacles(transport::PeerId rank) const {
-  const std::string& met = climbs_[rank].obstacles;  // none yet where we were dialled
-  return met.empty() ? lacks_ : met;
+  const auto found = climbs_.find(rank);
+  return found == climbs_.end() || found->second.obstacles.empty() ? lacks_ : found->second.obstacles;
 }
 
 void Ladder::stop_accepting() noexcept {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/wireup/card_desk.h"
 #include "api/wireup/lookout.h"
 #include "api/wireup/rank_claim.h"
 #include "api/wireup/suspects.h"
@@ -70,7 +71,7 @@ std::string reason_of(const World& world, int rank) {
   });
   // A higher rank dials us, and only it knows what came of it.
   if (reason.empty() && rank > world.rank)
-    reason = "it dials " + world.cards[static_cast<std::size_t>(world.rank)].tcp_address +
+    reason = "it dials " + world.roster->card(world.rank).value().tcp_address +
              ", and its own error says what came of that";
   return reason;
 }
@@ -95,6 +96,15 @@ std::string reason_of(const World& world, int rank) {
 
 namespace {
 
+// Errors name the process of a rank to which there is a link, also if it has dialled us.
+void get_to_know(World& world, transport::Peer& peer) try {
+  const int rank = static_cast<int>(peer.number);
+  if (world.card_desk == nullptr || rank == world.rank) return;
+  peer.title = world.name_of(rank);
+  if (!world.roster->card(rank)) world.card_desk->want(rank);
+} catch (const std::exception&) {  // no memory, or no thread: its number will do
+}
+
 // Null: the two ends of the link do not see at once which offers stand, and device memory goes by the link.
 transport::DeviceMover* make_device_mover(World& world, bool is_to_self, transport::Endpoint& endpoint) try {
   if (world.device_wish == DeviceWish::staged) return nullptr;
@@ -116,9 +126,11 @@ void link_to_self(World& world) {
       std::make_unique<transport::InprocTransport>(*world.self_hub, self, &world.engine->reactor()));
   world.engine->locked([&](Messenger& messenger) {
     messenger.set_mover(self, world.self_mover);
-    messenger.set_device_movers([&world, self](transport::PeerId peer, transport::Endpoint& endpoint) {
-      return make_device_mover(world, peer == self, endpoint);
-    });
+    messenger.set_device_movers(
+        [&world, &messenger, self](transport::PeerId peer, transport::Endpoint& endpoint) {
+          get_to_know(world, messenger.peer(peer));
+          return make_device_mover(world, peer == self, endpoint);
+        });
     transport.connect(self, transport.address(), base::Deadline::never());
   });
 }
@@ -139,7 +151,7 @@ constexpr std::chrono::seconds farewell_grace{1};
 // we leave.
 void give_up_absentees(World& world, const std::vector<int>& missing, Suspects& suspects) {
   const auto store = world.store.get();
-  const auto absentees = suspects.confirm(find_absentees(store.get(), world.cards, missing));
+  const auto absentees = suspects.confirm(find_absentees(store.get(), *world.roster, missing));
   if (absentees.empty()) return;
   world.engine->locked([&](Messenger& messenger) {
     messenger.set_other_way(nullptr);
@@ -155,7 +167,7 @@ void link_to_all(World& world, base::Deadline deadline) {
   engine.locked([&](Messenger& messenger) {
     fall_back(messenger, world.ladder);
     for (int lower = 0; lower < world.rank; ++lower)
-      world.ladder.dial(static_cast<transport::PeerId>(lower), deadline);
+      world.ladder.dial(static_cast<transport::PeerId>(lower), world.roster->card(lower).value(), deadline);
   });
   const auto some = [&](const Messenger& messenger, bool (*is)(const transport::Peer&) noexcept) {
     for (int rank = 0; rank < world.size; ++rank)
@@ -192,13 +204,42 @@ void link_to_all(World& world, base::Deadline deadline) {
   engine.locked([&](Messenger&) { world.ladder.stop_accepting(); });
 }
 
+namespace {
+
+void dial_soon(World& world, transport::PeerId number) {
+  const int rank = static_cast<int>(number);
+  if (const auto card = world.roster->card(rank))
+    world.ladder.dial(number, *card, base::Deadline::after(dial_patience));
+  else
+    world.card_desk->want(rank);
+}
+
+// The card of a rank was read, or cannot be.
+void take_card(World& world, int rank, const std::string& why) {
+  const auto number = static_cast<transport::PeerId>(rank);
+  world.engine->locked([&](Messenger& messenger) {
+    transport::Peer& peer = messenger.peer(number);
+    peer.title = world.name_of(rank);
+    const bool is_awaited =
+        peer.state == PeerState::expected && peer.dial.state == transport::DialState::calling;
+    if (!is_awaited) return;
+    if (why.empty())
+      dial_soon(world, number);
+    else
+      messenger.on_unreachable(number, base::Code::unreachable, why);
+  });
+}
+
+}  // namespace
+
 void link_on_demand(World& world) {
   world.on_demand = true;
+  world.card_desk =
+      std::make_unique<CardDesk>(world.store.get(), world.cards_prefix, world.roster,
+                                 [&world](int rank, const std::string& why) { take_card(world, rank, why); });
   world.engine->locked([&](Messenger& messenger) {
     fall_back(messenger, world.ladder);
-    messenger.connect_on_demand([&ladder = world.ladder](transport::PeerId peer) {
-      ladder.dial(peer, base::Deadline::after(dial_patience));
-    });
+    messenger.connect_on_demand([&world](transport::PeerId peer) { dial_soon(world, peer); });
   });
   world.lookout = std::make_unique<Lookout>(world);
 }

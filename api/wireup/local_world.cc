@@ -31,7 +31,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     world->meeting_timeout = timeout;
     world->store.set(store);
     world->described = "threads of one process";
-    world->cards = cards;
+    world->roster = std::make_shared<Roster>(cards);
     world->overrides = overrides;
     transport::EngineOptions options;
     options.messenger.self = static_cast<std::uint32_t>(rank);
@@ -51,7 +51,8 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
 
 void link_local_rank(LocalRank& rank, const std::vector<std::string>& addresses, base::Deadline deadline) {
   link_to_self(*rank.world);
-  rank.world->ladder.add(*rank.transport, addresses);
+  rank.world->ladder.add(*rank.transport,
+                         [addresses](transport::PeerId other, const auto&) { return addresses[other]; });
   link_to_all(*rank.world, deadline);
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "api/wireup/last_word.h"
 #include "api/wireup/own_card.h"
+#include "api/wireup/roll_call.h"
 #include "api/wireup/world.h"
 #include "transport/base/log.h"
 #include "transport/base/threads.h"
@@ -20,7 +20,6 @@
 namespace parley::wireup {
 
 using base::Code;
-using rendezvous::AddressCard;
 using transport::Messenger;
 using transport::Peer;
 using transport::PeerState;
@@ -43,37 +42,29 @@ struct Fate {
   int culprit = 0;             // see Death
 };
 
-struct Member {
-  int rank = 0;
-  AddressCard card;
-};
-
 // The others of our place, the next one first.
-std::vector<Member> neighbours_of(const World& world) {
-  const auto& own = world.cards[static_cast<std::size_t>(world.rank)];
-  std::vector<Member> neighbours;
-  for (int step = 1; step < world.size; ++step) {
-    const int rank = (world.rank + step) % world.size;
-    const auto& card = world.cards[static_cast<std::size_t>(rank)];
-    if (is_in_sight(card, own)) neighbours.push_back({rank, card});
-  }
+std::vector<Process> neighbours_of(const World& world) {
+  std::vector<Process> neighbours = world.roster->neighbours();
+  std::erase_if(neighbours, [&](const Process& process) { return process.rank == world.rank; });
+  const auto steps_to = [&](const Process& process) {
+    return (process.rank - world.rank + world.size) % world.size;
+  };
+  std::sort(neighbours.begin(), neighbours.end(),
+            [&](const Process& a, const Process& b) { return steps_to(a) < steps_to(b); });
   return neighbours;
 }
 
 // The other places, in the order of their first ranks behind ours.
-std::vector<std::vector<int>> other_places(const World& world) {
-  const auto card_of = [&](int rank) -> const AddressCard& {
-    return world.cards[static_cast<std::size_t>(rank)];
-  };
-  std::map<std::pair<std::string, std::string>, std::size_t> numbers;
-  std::vector<std::vector<int>> places;
-  for (int step = 1; step < world.size; ++step) {
-    const int rank = (world.rank + step) % world.size;
-    const AddressCard& card = card_of(rank);
-    if (is_in_sight(card, card_of(world.rank))) continue;
-    const auto [found, is_new] = numbers.try_emplace({card.host_id, card.pid_namespace}, places.size());
-    if (is_new && places.size() < most_places) places.emplace_back();
-    if (found->second < places.size()) places[found->second].push_back(rank);
+std::vector<Topology::PlaceNumber> other_places(const World& world) {
+  const Topology& topology = world.roster->topology();
+  std::vector<bool> is_seen(topology.place_count());
+  is_seen[topology.place_of(world.rank)] = true;
+  std::vector<Topology::PlaceNumber> places;
+  for (int step = 1; step < world.size && places.size() < most_places; ++step) {
+    const auto place = topology.place_of((world.rank + step) % world.size);
+    if (is_seen[place]) continue;
+    is_seen[place] = true;
+    places.push_back(place);
   }
   return places;
 }
@@ -89,7 +80,9 @@ struct Lookout::Desk {
   // Set before the thread starts.
   std::weak_ptr<Store> store;
   LastWords last_words;
-  std::vector<Member> neighbours;
+  std::string cards_prefix;
+  std::shared_ptr<Roster> roster;
+  std::vector<Process> neighbours;
 
   std::mutex mutex;  // of what follows
   std::condition_variable changed;
@@ -129,8 +122,8 @@ void Lookout::Desk::work() noexcept {
 std::vector<Fate> Lookout::Desk::look(const std::optional<std::vector<int>>& asked) noexcept try {
   std::vector<int> gone = asked.value_or(std::vector<int>());
   if (!neighbours.empty()) {
-    const Member& next = neighbours[next_neighbour++ % neighbours.size()];
-    const bool is_news = !is_settled[static_cast<std::size_t>(next.rank)] && has_ended(next.card);
+    const Process& next = neighbours[next_neighbour++ % neighbours.size()];
+    const bool is_news = !is_settled[static_cast<std::size_t>(next.rank)] && has_ended(next.pid, next.start);
     if (is_news) gone.push_back(next.rank);
   }
   return gone.empty() && !asked ? std::vector<Fate>() : find_fates(gone);
@@ -143,8 +136,9 @@ std::vector<Fate> Lookout::Desk::look(const std::optional<std::vector<int>>& ask
 
 // Whether it is seen that this rank's process has ended.
 bool Lookout::Desk::has_died(int rank) const {
-  return std::any_of(neighbours.begin(), neighbours.end(),
-                     [rank](const Member& one) { return one.rank == rank && has_ended(one.card); });
+  return std::any_of(neighbours.begin(), neighbours.end(), [rank](const Process& one) {
+    return one.rank == rank && has_ended(one.pid, one.start);
+  });
 }
 
 // Of these ranks, which are no more, and of all whose deaths are known.
@@ -160,6 +154,9 @@ std::vector<Fate> Lookout::Desk::find_fates(const std::vector<int>& gone) {
     if (std::none_of(found.begin(), found.end(), is_it))
       found.push_back(inquire(*open_store, rank, deadline));
   }
+  for (const Fate& fate : found)
+    if (roster->pid_of(fate.culprit) == 0)
+      roster->learn(fate.culprit, read_card(*open_store, cards_prefix, fate.culprit, deadline));
   return found;
 }
 
@@ -178,14 +175,17 @@ Fate Lookout::Desk::inquire(Store& open_store, int rank, base::Deadline deadline
 
 Lookout::Lookout(World& world)
     : rank_(world.rank),
+      roster_(world.roster),
       period_(look_period + world.size * period_per_rank),
-      sees_rank_0_(is_in_sight(world.cards.front(), world.cards[static_cast<std::size_t>(world.rank)])),
+      sees_rank_0_(world.roster->topology().share_place(0, world.rank)),
       others_(other_places(world)),
       desk_(std::make_shared<Desk>()) {
   desk_->store = world.store.get();
   desk_->last_words = world.last_words;
+  desk_->cards_prefix = world.cards_prefix;
+  desk_->roster = world.roster;
   desk_->neighbours = neighbours_of(world);
-  desk_->is_settled.resize(world.cards.size());
+  desk_->is_settled.resize(static_cast<std::size_t>(world.size));
   try {
     thread_ = base::start_own_thread("lookout", [desk = desk_] { desk->work(); });
   } catch (const std::exception& error) {
@@ -250,9 +250,10 @@ bool Lookout::ask(const Messenger& messenger) {
 }
 
 // Links to a rank of each other place, and to a rank 0 that is not of ours.
-void Lookout::keep_in_touch(Messenger& messenger) const noexcept {
+void Lookout::keep_in_touch(Messenger& messenger) const {
   if (!sees_rank_0_ && is_unmet(messenger, 0)) messenger.await_peer(0);
-  for (const Place& place : others_) {
+  for (const auto number : others_) {
+    const std::vector<int> place = roster_->topology().ranks_of(number);
     const bool has_link = std::any_of(place.begin(), place.end(), [&](int rank) {
       return messenger.peer(static_cast<std::uint32_t>(rank)).state == PeerState::up;
     });

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "api/wireup/roster.h"
 #include "transport/protocol/messenger.h"
 
 namespace parley::wireup {
@@ -23,12 +24,15 @@ struct World;
 //     sees it, to rank 0, which may serve the store.
 // Where the store does not answer nothing is known but that a rank 0 in sight has died with it.
 //
+// Of the dead of other places it reads the cards, so that errors can name their processes.
+//
 // Invariants: (1) the thread touches neither the world nor the engine, only what it shares with this object;
 // so it may outlive both, if the store is slow; (2) what it found reaches the engine through search() alone;
 // (3) the engine's lock is never held while the store is asked.
 class Lookout {
  public:
-  // REQUIRES: the world's cards and store are known. Without a thread to be had it says so and finds nothing.
+  // REQUIRES: the world's roster and store are known. Without a thread to be had it says so and finds
+  // nothing.
   explicit Lookout(World& world);
   ~Lookout();
   Lookout(const Lookout&) = delete;
@@ -40,16 +44,15 @@ class Lookout {
 
  private:
   struct Desk;
-  using Place = std::vector<int>;
-
   void search(transport::Messenger& messenger) noexcept;
   bool ask(const transport::Messenger& messenger);
-  void keep_in_touch(transport::Messenger& messenger) const noexcept;
+  void keep_in_touch(transport::Messenger& messenger) const;
 
   const int rank_;
-  const std::chrono::nanoseconds period_;  // of searches
-  const bool sees_rank_0_;                 // or is it
-  const std::vector<Place> others_;        // all places but our own, or as many as are looked after
+  const std::shared_ptr<const Roster> roster_;
+  const std::chrono::nanoseconds period_;            // of searches
+  const bool sees_rank_0_;                           // or is it
+  const std::vector<Topology::PlaceNumber> others_;  // all places but our own, or as many as are looked after
   const std::shared_ptr<Desk> desk_;
   std::thread thread_;                                   // under the desk's mutex
   std::chrono::steady_clock::time_point next_search_{};  // under the engine's lock

@@ -332,8 +332,8 @@ class Meeting {
     details.culprit = static_cast<int>(result.number);
     details.operation = agenda_.call.substr(0, agenda_.call.find('('));
     if (details.culprit >= 0 && details.culprit < world_.size) {
-      details.host = world_.cards[static_cast<std::size_t>(details.culprit)].host;
-      details.pid = world_.cards[static_cast<std::size_t>(details.culprit)].pid;
+      details.host = world_.roster->topology().host_of(details.culprit).name;
+      details.pid = world_.roster->pid_of(details.culprit);
     }
     const std::string what = concat("rank ", world_.rank, ": ", agenda_.call, ' ', result.text);
     switch (result.kind) {

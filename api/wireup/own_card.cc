@@ -44,19 +44,16 @@ bool is_same_process(const rendezvous::AddressCard& a, const rendezvous::Address
   return a.pid == b.pid && a.start == b.start && a.pid_namespace == b.pid_namespace && a.host_id == b.host_id;
 }
 
-bool is_in_sight(const rendezvous::AddressCard& a, const rendezvous::AddressCard& b) {
-  return a.host_id == b.host_id && a.pid_namespace == b.pid_namespace;
-}
-
-bool has_ended(const rendezvous::AddressCard& card) {
+bool has_ended(std::int64_t pid, const std::string& start) {
   using State = base::ProcessSight::State;
-  const base::ProcessSight sight = base::look_at_process(card.pid);
-  const bool is_another = sight.state == State::there && sight.start != card.start;
+  const base::ProcessSight sight = base::look_at_process(pid);
+  const bool is_another = sight.state == State::there && sight.start != start;
   return sight.state == State::ended || is_another;
 }
 
 bool is_dead(const rendezvous::AddressCard& card) {
-  return card.host_id == base::host_id() && card.pid_namespace == own_pid_namespace() && has_ended(card);
+  return card.host_id == base::host_id() && card.pid_namespace == own_pid_namespace() &&
+         has_ended(card.pid, card.start);
 }
 
 }  // namespace parley::wireup

@@ -121,16 +121,15 @@ std::vector<Store::Value> read_claims(Store* store, const std::vector<int>& rank
 
 }  // namespace
 
-std::vector<Absentee> find_absentees(Store* store, const std::vector<rendezvous::AddressCard>& cards,
-                                     const std::vector<int>& ranks) {
+std::vector<Absentee> find_absentees(Store* store, const Roster& roster, const std::vector<int>& ranks) {
   std::vector<Absentee> absentees;
   for (const int rank : ranks)
-    if (is_dead(cards[static_cast<std::size_t>(rank)])) absentees.push_back({rank, "its process is dead"});
+    if (is_dead(roster.card(rank).value())) absentees.push_back({rank, "its process is dead"});
   if (!absentees.empty()) return absentees;
   const auto claims = read_claims(store, ranks);
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const std::string text(reinterpret_cast<const char*>(claims[i].data()), claims[i].size());
-    const auto why = why_absent(cards[static_cast<std::size_t>(ranks[i])], decode(text));
+    const auto why = why_absent(roster.card(ranks[i]).value(), decode(text));
     if (!why.empty()) absentees.push_back({ranks[i], why});
   }
   return absentees;

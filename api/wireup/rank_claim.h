@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rendezvous/address_card.h"
+#include "api/wireup/roster.h"
 #include "transport/base/deadline.h"
 
 namespace parley::wireup {
@@ -37,11 +37,10 @@ struct Absentee {
   std::string why;  // "its process is dead"
 };
 
-// Of these ranks of a world whose roster was made, those that are known to come no more: the process of the
+// Of these ranks of a world, whose cards are known, those that are known to come no more: the process of the
 // card is dead, and ran in our PID namespace, or has its rank no more. The store, if there is one, is asked
 // once; what it does not say is not known.
-std::vector<Absentee> find_absentees(Store* store, const std::vector<rendezvous::AddressCard>& cards,
-                                     const std::vector<int>& ranks);
+std::vector<Absentee> find_absentees(Store* store, const Roster& roster, const std::vector<int>& ranks);
 
 // Gives the rank up, if this process has it and the store answers.
 void give_up_rank(Store& store, int rank) noexcept;

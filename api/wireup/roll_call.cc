@@ -30,6 +30,9 @@ constexpr std::chrono::nanoseconds first_look = std::chrono::seconds(1);
 constexpr auto forgetting_patience = std::chrono::seconds(1);
 
 constexpr const char* roster_key = "roster";
+constexpr const char* list_key = "list";
+constexpr const char* card_name = "card/";
+constexpr const char* place_name = "place/";
 // The latest round whose keys were removed; it and all before it are over.
 constexpr const char* forgotten_key = "parley/forgotten";
 
@@ -40,19 +43,21 @@ void draw(T& number) {
     throw SystemError("getrandom() failed");
 }
 
-// Spreads `number` over what was there (splitmix64's mixing).
-std::uint64_t mix(std::uint64_t hash, std::uint64_t number) {
-  hash ^= number;
-  hash = (hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9U;
-  hash = (hash ^ (hash >> 27)) * 0x94D049BB133111EBU;
-  return hash ^ (hash >> 31);
-}
-
 // 0 for a text that does not begin with one.
 std::int64_t number_in(const std::string& text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
+}
+
+[[noreturn]] void throw_another_version() {
+  throw InitError("a rank runs another version of Parley: what it has put into the store cannot be read");
+}
+
+rendezvous::AddressCard decoded(const Store::Value& value) {
+  auto card = rendezvous::decode_card(value);
+  if (!card) throw_another_version();
+  return *std::move(card);
 }
 
 std::string own_name() {
@@ -78,6 +83,10 @@ RollCall::RollCall(Store& store, int rank, int world_size, base::Deadline deadli
 
 std::string RollCall::key(std::string_view name) const {
   return round_key(turn_.round, name);
+}
+
+std::string RollCall::cards_prefix() const {
+  return key(card_name);
 }
 
 // The first rank's word stands, while that rank is there: one that was started with a wrong size may come
@@ -117,13 +126,9 @@ socket::JobId RollCall::agree_on_job() {
 }
 
 void RollCall::publish(const rendezvous::AddressCard& own) {
-  std::uint64_t number = 0;
-  draw(number);
-  base::WireWriter writer;
-  writer.put(number).put_bytes(rendezvous::encode(own));
-  store_.set(key(base::concat("card/", rank_)), std::move(writer).bytes(), deadline_.remaining());
-  // Those who have read the card before look here.
-  if (turn_.again) store_.add(key("renewals"), 1, deadline_.remaining());
+  store_.set(key(base::concat(card_name, rank_)), rendezvous::encode(own), deadline_.remaining());
+  // Rank 0, which may have read the card before, looks here.
+  if (turn_.again) own_edition_ = store_.add(key("renewals"), 1, deadline_.remaining());
 }
 
 void RollCall::forget_older_rounds() noexcept {
@@ -131,14 +136,21 @@ void RollCall::forget_older_rounds() noexcept {
   if (rank_ != 0 || round < 1) return;
   try {
     const auto deadline = earliest(deadline_, base::Deadline::after(forgetting_patience));
-    const std::int64_t size = number_in(read_text(store_, round_key(round, "size"), deadline));
-    const std::string roster = read_text(store_, round_key(round, roster_key), deadline);
+    const auto read = [&](const char* name) { return read_text(store_, round_key(round, name), deadline); };
+    const std::int64_t size = number_in(read("size"));
+    const std::string roster = read(roster_key);
+    const std::string list = read(list_key);
+    const auto listing = decode_listing(std::as_bytes(std::span(list)));
     store_.set_string(forgotten_key, std::to_string(round), deadline.remaining());
-    for (const char* name : {"size", "job", "renewals", "refused", "deaths", "groups/numbers", roster_key})
+    for (const char* name :
+         {"size", "job", "renewals", "refused", "deaths", "groups/numbers", list_key, roster_key})
       store_.remove(round_key(round, name), deadline.remaining());
+    const std::size_t places = listing ? listing->topology.place_count() : 0;
+    for (std::size_t place = 0; place < places; ++place)
+      store_.remove(round_key(round, base::concat(place_name, place)), deadline.remaining());
     for (std::int64_t rank = 0; rank < size; ++rank)
       for (const std::string& name :
-           {std::string("card/"), "confirmed/" + roster + '/', std::string("left/")})
+           {std::string(card_name), "confirmed/" + roster + '/', std::string("left/")})
         store_.remove(round_key(round, base::concat(name, rank)), deadline.remaining());
   } catch (const std::exception& error) {
     PARLEY_LOG(debug, "init", "what round ", round, " left in the store stays there: ", error.what());
@@ -151,53 +163,113 @@ std::vector<std::string> RollCall::keys_of_ranks(std::string_view name) const {
   return keys;
 }
 
+std::string RollCall::key_of_place(Topology::PlaceNumber place) const {
+  return key(base::concat(place_name, place));
+}
+
 std::int64_t RollCall::renewals() {
   return store_.add(key("renewals"), 0, deadline_.remaining());
 }
 
-// REQUIRES: all cards are there.
-RollCall::Roster RollCall::read_roster() {
-  Roster roster;
-  std::uint64_t hash = mix(0, static_cast<std::uint64_t>(world_size_));
-  for (const auto& value : store_.multi_get(keys_of_ranks("card/"), deadline_.remaining())) {
-    base::WireReader reader(value);
-    const auto number = reader.get<std::uint64_t>();
-    const auto bytes = reader.get_bytes();
-    auto card = reader.finished() ? rendezvous::decode_card(*bytes) : std::nullopt;
-    if (!card) throw InitError("a rank runs another version of Parley: its address card cannot be read");
-    hash = mix(hash, *number);
-    roster.cards.push_back(std::move(*card));
-  }
-  roster.name = std::to_string(hash);
-  return roster;
+std::vector<rendezvous::AddressCard> RollCall::read_cards() {
+  std::vector<rendezvous::AddressCard> cards;
+  for (const auto& value : store_.multi_get(keys_of_ranks(card_name), deadline_.remaining()))
+    cards.push_back(decoded(value));
+  return cards;
 }
 
-std::optional<std::vector<rendezvous::AddressCard>> RollCall::exchange(const rendezvous::AddressCard& own,
-                                                                       const std::string& advice) {
-  publish(own);
-  Attendance attendance(store_, rank_, world_size_, turn_.round, deadline_, advice);
-  attendance.await(keys_of_ranks("card/"), base::Deadline::never());
-  std::map<std::string, std::vector<rendezvous::AddressCard>> confirmed;
-  std::string name;
-  std::vector<std::string> confirmations;
-  std::int64_t renewals_seen = -1;
-  for (auto look = first_look;; look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period)) {
-    // Read before the cards: one that is overwritten from here on counts again.
-    if (const std::int64_t now = renewals(); now != renewals_seen) {
-      renewals_seen = now;
-      Roster roster = read_roster();
-      name = roster.name;
-      confirmations = keys_of_ranks("confirmed/" + name + '/');
-      confirmed.emplace(name, std::move(roster.cards));
-      store_.set_string(confirmations[static_cast<std::size_t>(rank_)], "yes", deadline_.remaining());
+// A place and its edition are read apart from the list's: a reader that finds two of them looks again.
+void RollCall::write(const Listing& listing, const std::vector<rendezvous::AddressCard>& cards) {
+  std::vector<std::string> keys;
+  std::vector<Store::Value> values;
+  const Topology& topology = listing.topology;
+  for (Topology::PlaceNumber place = 0; !listing.has_all_cards() && place < topology.place_count(); ++place) {
+    std::vector<Process> processes;
+    for (const int rank : topology.ranks_of(place)) {
+      const auto& card = cards[static_cast<std::size_t>(rank)];
+      processes.push_back({rank, card.pid, card.start});
     }
-    const bool by_all = attendance.await(confirmations, base::Deadline::after(look));
-    const std::string made = exchange_text(store_, key(roster_key), {}, by_all ? name : "", deadline_);
+    base::WireWriter writer;
+    writer.put(listing.edition).put_bytes(encode(processes));
+    keys.push_back(key_of_place(place));
+    values.push_back(std::move(writer).bytes());
+  }
+  keys.push_back(key(list_key));
+  values.push_back(encode(listing));
+  store_.multi_set(keys, values, deadline_.remaining());
+}
+
+// REQUIRES: all cards are there.
+std::optional<RollCall::Outcome> RollCall::make_list(std::int64_t latest, const Terms& terms) {
+  // Read before the cards: one that is overwritten from here on counts again.
+  const std::int64_t edition = renewals();
+  if (edition == latest) return std::nullopt;
+  std::vector<rendezvous::AddressCard> cards = read_cards();
+  Outcome outcome;
+  outcome.listing = {edition, Topology(cards), cards, terms.review ? terms.review(cards) : std::nullopt};
+  if (!terms.all_cards) outcome.listing.cards.resize(1);
+  write(outcome.listing, cards);
+  return outcome;
+}
+
+// REQUIRES: the list is there.
+std::optional<RollCall::Outcome> RollCall::read_list(std::int64_t latest) {
+  Outcome outcome;
+  auto listing = decode_listing(store_.get(key(list_key), deadline_.remaining()));
+  if (!listing || listing->topology.size() != world_size_) throw_another_version();
+  if (listing->edition == latest) return std::nullopt;
+  outcome.listing = *std::move(listing);
+  if (outcome.listing.has_all_cards()) return outcome;
+  const auto place = outcome.listing.topology.place_of(rank_);
+  const auto page = store_.get(key_of_place(place), deadline_.remaining());
+  base::WireReader reader(page);
+  const auto edition = reader.get<std::int64_t>();
+  const auto bytes = reader.get_bytes();
+  auto processes = reader.finished() ? decode_processes(*bytes) : std::nullopt;
+  if (!processes) throw_another_version();
+  if (*edition != outcome.listing.edition) return std::nullopt;
+  outcome.neighbours = *std::move(processes);
+  return outcome;
+}
+
+std::optional<RollCall::Outcome> RollCall::exchange(const rendezvous::AddressCard& own, const Terms& terms) {
+  publish(own);
+  const bool makes_list = rank_ == 0;
+  const std::vector<std::string> cards = keys_of_ranks(card_name);
+  Attendance attendance(store_, rank_, world_size_, turn_.round, deadline_, terms.advice);
+  if (makes_list)
+    attendance.await(cards, base::Deadline::never());
+  else
+    attendance.await_rank_0(key(list_key), cards, base::Deadline::never());
+  std::map<std::int64_t, Outcome> confirmed;
+  std::vector<std::string> confirmations;
+  std::int64_t latest = -1;
+  for (auto look = first_look;; look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period)) {
+    if (auto news = makes_list ? make_list(latest, terms) : read_list(latest)) {
+      latest = news->listing.edition;
+      confirmations = keys_of_ranks(base::concat("confirmed/", latest, '/'));
+      if (latest >= own_edition_) {
+        confirmed.emplace(latest, *std::move(news));
+        store_.set_string(confirmations[static_cast<std::size_t>(rank_)], "yes", deadline_.remaining());
+      }
+    }
+    std::string made;
+    if (makes_list) {
+      const bool by_all = attendance.await(confirmations, base::Deadline::after(look));
+      made = exchange_text(store_, key(roster_key), {}, by_all ? std::to_string(latest) : "", deadline_);
+    } else if (attendance.await_rank_0(key(roster_key), confirmations, base::Deadline::after(look))) {
+      made = store_.get_string(key(roster_key), deadline_.remaining());
+    }
     if (made.empty()) continue;
-    const auto ours = confirmed.find(made);
+    const auto ours = confirmed.find(number_in(made));
     if (ours == confirmed.end()) return std::nullopt;
     return std::move(ours->second);
   }
+}
+
+rendezvous::AddressCard read_card(Store& store, const std::string& prefix, int rank,
+                                  base::Deadline deadline) {
+  return decoded(store.get(base::concat(prefix, rank), deadline.remaining()));
 }
 
 }  // namespace parley::wireup

@@ -3,12 +3,16 @@
 #include <parley/store.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/wireup/listing.h"
 #include "api/wireup/rank_claim.h"
+#include "api/wireup/roster.h"
+#include "api/wireup/topology.h"
 #include "rendezvous/address_card.h"
 #include "transport/base/deadline.h"
 #include "transport/socket/identity.h"
@@ -17,14 +21,19 @@ namespace parley::wireup {
 
 // The roll call of one round of a job in the store: one world comes of it.
 //
+// Every rank publishes its card. Rank 0 reads them all and writes the list of the ranks: what everybody has
+// to know, and what those of one place know of each other. So the store is asked for as much by each rank,
+// however many there are, and only rank 0's part grows with them.
+//
 // Invariants:
-// 1. A card is of one join: it carries a number drawn for it. A roster is one card of each rank, named by a
-//    hash of those numbers. A process that is started again overwrites the card of the one before it, which
-//    makes another roster.
-// 2. A rank confirms a roster only with its own card in it, so what all have confirmed is of processes that
+// 1. A card belongs to one join. A process that is started again overwrites the card of the one before it,
+// and
+//    counts that; a list has the count that was read before the cards as its edition. So whose card was the
+//    n-th to overwrite one is in every edition from n on, and in no earlier one.
+// 2. A rank confirms an edition only with its own card in it, so what all have confirmed is of processes that
 //    have all seen one another's cards.
-// 3. The key "roster" is set once, to the name of a roster that all have confirmed; that is the world of the
-//    round, which is over. Whoever is not in it takes part in the next round.
+// 3. The key "roster" is set once, to an edition that all have confirmed; that is the world of the round,
+//    which is over. Whoever is not in it takes part in the next round.
 class RollCall {
  public:
   // Takes the rank. Throws InitError when another process has it, or other ranks were started for a world of
@@ -34,11 +43,24 @@ class RollCall {
   // A number that all ranks of this round agree on and no other job has.
   [[nodiscard]] socket::JobId agree_on_job();
 
-  // Publishes our card and returns those of all ranks; nothing when the world was made with another process
-  // of our rank, which has died since: begin again, for the next round. Names the missing ranks every 10 s;
-  // throws InitError with the missing and the present ones, and `advice`, at the deadline.
-  std::optional<std::vector<rendezvous::AddressCard>> exchange(const rendezvous::AddressCard& own,
-                                                               const std::string& advice = {});
+  // What is agreed on in exchange(). Rank 0's count, and the advice that a rank has of its own.
+  struct Terms {
+    bool all_cards = true;  // everybody gets all cards
+    // Looks for what is wrong with these cards.
+    std::function<std::optional<Complaint>(const std::vector<rendezvous::AddressCard>&)> review = {};
+    std::string advice = {};  // ends the error that names missing ranks
+  };
+
+  // The world, as the list has it; `neighbours` only where it does not have all cards.
+  struct Outcome {
+    Listing listing;
+    std::vector<Process> neighbours;
+  };
+
+  // Publishes our card and returns the list of the world; nothing when that was made with another process of
+  // our rank, which has died since: begin again, for the next round. Names the missing ranks every 10 s;
+  // throws InitError with the missing and the present ones at the deadline.
+  std::optional<Outcome> exchange(const rendezvous::AddressCard& own, const Terms& terms);
 
   // Removes what the rounds before the last have left in the store: nobody in this round's world, or in the
   // one before, asks for it. One rank does it, once the world is made.
@@ -46,19 +68,20 @@ class RollCall {
 
   // Of this round alone.
   [[nodiscard]] std::string key(std::string_view name) const;
+  // For read_card().
+  [[nodiscard]] std::string cards_prefix() const;
 
  private:
-  // One card of each rank.
-  struct Roster {
-    std::string name;
-    std::vector<rendezvous::AddressCard> cards;
-  };
-
   void agree_on_size();
   void publish(const rendezvous::AddressCard& own);
-  Roster read_roster();
   // How many cards were overwritten by now.
   std::int64_t renewals();
+  // The list, if there is another one than the `latest` edition: rank 0 makes it, the others read it.
+  std::optional<Outcome> make_list(std::int64_t latest, const Terms& terms);
+  std::optional<Outcome> read_list(std::int64_t latest);
+  [[nodiscard]] std::vector<rendezvous::AddressCard> read_cards();
+  void write(const Listing& listing, const std::vector<rendezvous::AddressCard>& cards);
+  [[nodiscard]] std::string key_of_place(Topology::PlaceNumber place) const;
   // The keys that the ranks set, in order.
   [[nodiscard]] std::vector<std::string> keys_of_ranks(std::string_view name) const;
 
@@ -67,6 +90,11 @@ class RollCall {
   const int world_size_;
   const base::Deadline deadline_;
   Turn turn_;
+  std::int64_t own_edition_ = 0;  // the first one that our card is in
 };
+
+// The card of a rank of a world, by the prefix that its round gives to the keys of cards. Waits for it.
+// Throws StoreError, and InitError when it cannot be read.
+rendezvous::AddressCard read_card(Store& store, const std::string& prefix, int rank, base::Deadline deadline);
 
 }  // namespace parley::wireup

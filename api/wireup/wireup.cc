@@ -3,11 +3,11 @@
 #include <parley/error.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <set>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "api/wireup/algorithm_settings.h"
-#include "api/wireup/core_share.h"
 #include "api/wireup/link_settings.h"
 #include "api/wireup/links.h"
 #include "api/wireup/own_card.h"
@@ -85,41 +85,35 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
 }
 
 // As the launcher says, else counted: the lower ranks on our host.
-int choose_local_rank(const rendezvous::Place& place, const std::vector<rendezvous::AddressCard>& cards) {
+int choose_local_rank(const rendezvous::Place& place, const Topology& topology) {
   if (place.local_rank >= 0) return place.local_rank;
-  const auto& own = cards[static_cast<std::size_t>(place.rank)];
-  const auto lower_end = cards.begin() + place.rank;
-  const auto count =
-      std::count_if(cards.begin(), lower_end, [&](const auto& card) { return card.host_id == own.host_id; });
+  const int count = topology.local_rank(place.rank);
   PARLEY_LOG(info, "init", "LOCAL_RANK is not set: by its host, this is local rank ", count);
-  return static_cast<int>(count);
+  return count;
 }
 
-// The ranks of our host, and the cores they may use together: each may be bound to one of its own.
-struct Neighbours {
-  std::size_t ranks = 0;
-  std::set<std::uint16_t> cores;
-};
-
-Neighbours neighbours_of(const rendezvous::AddressCard& own,
-                         const std::vector<rendezvous::AddressCard>& cards) {
-  Neighbours neighbours;
-  for (const auto& card : cards) {
-    if (card.host_id != own.host_id) continue;
-    ++neighbours.ranks;
-    neighbours.cores.insert(card.cores.begin(), card.cores.end());
-  }
-  return neighbours;
+std::optional<Complaint> review(const std::vector<rendezvous::AddressCard>& cards,
+                                const StoreOrigin& origin) {
+  if (auto hidden = find_unreachable(cards, origin)) return Complaint{false, hidden->rank, hidden->text};
+  if (auto difference = find_two_tunings(cards)) return Complaint{true, -1, *std::move(difference)};
+  return std::nullopt;
 }
 
-void require_reachable(const World& world, const StoreOrigin& origin) {
-  const auto hidden = find_unreachable(world.cards, origin);
-  if (!hidden) return;
+[[noreturn]] void fail_with(const Complaint& complaint, int rank) {
   ErrorDetails details;
-  details.rank = world.rank;
-  details.culprit = hidden->rank;
+  details.rank = rank;
+  details.culprit = complaint.culprit;
   details.operation = "init";
-  throw InitError(hidden->text, details);
+  if (!complaint.is_of_usage) throw InitError(complaint.text, details);
+  throw UsageError(base::concat("rank ", rank, ": init() failed: ", complaint.text), details);
+}
+
+std::shared_ptr<Roster> make_roster(RollCall::Outcome& outcome) {
+  Listing& listing = outcome.listing;
+  auto roster = std::make_shared<Roster>(std::move(listing.topology), std::move(outcome.neighbours));
+  for (std::size_t rank = 0; rank < listing.cards.size(); ++rank)
+    roster->learn(static_cast<int>(rank), std::move(listing.cards[rank]));
+  return roster;
 }
 
 // The transports that this rank offers; null: not chosen, or not to be had.
@@ -163,16 +157,15 @@ Ways open_ways(World& world, transport::TcpOptions tcp) {
   return ways;
 }
 
-void make_ladder(World& world, const Ways& ways) {
-  std::vector<std::string> shm, tcp;
-  const auto& own = world.cards[static_cast<std::size_t>(world.rank)];
-  for (const auto& card : world.cards) {
-    shm.push_back(card.shm_address);
-    tcp.push_back(socket::with_own_scope(card.tcp_address, own.tcp_address));
-  }
-  if (ways.shm != nullptr) world.ladder.add(*ways.shm, std::move(shm));
+void make_ladder(World& world, const Ways& ways, const std::string& own_tcp_address) {
+  using rendezvous::AddressCard;
+  if (ways.shm != nullptr)
+    world.ladder.add(*ways.shm, [](transport::PeerId, const AddressCard& card) { return card.shm_address; });
   if (!ways.no_shm.empty()) world.ladder.lack("shm", ways.no_shm);
-  if (ways.tcp != nullptr) world.ladder.add(*ways.tcp, std::move(tcp));
+  if (ways.tcp != nullptr)
+    world.ladder.add(*ways.tcp, [own_tcp_address](transport::PeerId, const AddressCard& card) {
+      return socket::with_own_scope(card.tcp_address, own_tcp_address);
+    });
 }
 
 // Nothing: the world was made without us, and the next one is to be joined.
@@ -190,7 +183,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   rendezvous::AddressCard card = own_card();
   card.tuning = tuning_hash(world->overrides);
   if (options.place.alone || (world->size == 1 && options.store == nullptr)) {
-    world->cards = {card};
+    world->roster = std::make_shared<Roster>(std::vector{card});
     world->store.set(make_memory_store());  // groups meet there, of one rank, too
     return world;
   }
@@ -205,24 +198,29 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   tcp.credentials.job = roll_call.agree_on_job();
   world->groups_prefix = roll_call.key("groups/");
   world->last_words = {roll_call.key("left/"), roll_call.key("deaths"), world->size};
+  world->cards_prefix = roll_call.cards_prefix();
   const Ways ways = open_ways(*world, std::move(tcp));
   if (ways.shm != nullptr) card.shm_address = ways.shm->address();
   if (ways.tcp != nullptr) card.tcp_address = ways.tcp->address();
   const StoreOrigin origin = origin_of_store(options.place, options.store != nullptr);
   const bool serves = options.store == nullptr && options.place.serves_store;
-  auto cards =
-      roll_call.exchange(card, serves ? advice_on_missing(options.place.store_host, origin.setting) : "");
-  if (!cards) return nullptr;
-  world->cards = *std::move(cards);
-  require_reachable(*world, origin);
-  require_one_tuning(world->cards, world->rank);
+  RollCall::Terms terms;
+  terms.all_cards = world->size <= full_mesh_limit();
+  terms.review = [&](const auto& cards) { return review(cards, origin); };
+  if (serves) terms.advice = advice_on_missing(options.place.store_host, origin.setting);
+  auto outcome = roll_call.exchange(card, terms);
+  if (!outcome) return nullptr;
+  if (outcome->listing.complaint) fail_with(*outcome->listing.complaint, world->rank);
+  const bool links_all = outcome->listing.has_all_cards();
+  world->roster = make_roster(*outcome);
+  world->roster->learn(world->rank, card);
 
-  world->local_rank = choose_local_rank(options.place, world->cards);
-  const Neighbours neighbours = neighbours_of(card, world->cards);
-  const bool core_per_rank = has_core_of_its_own(card, world->cards);
+  const Topology& topology = world->roster->topology();
+  world->local_rank = choose_local_rank(options.place, topology);
+  const bool core_per_rank = topology.has_core(world->rank);
   world->engine->set_core_per_rank(core_per_rank);
-  make_ladder(*world, ways);
-  if (world->size <= full_mesh_limit())
+  make_ladder(*world, ways, card.tcp_address);
+  if (links_all)
     link_to_all(*world, deadline);
   else
     link_on_demand(*world);
@@ -230,14 +228,16 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   // Who has left and comes again, for the next world at this address, keeps this one's store from no end.
   if (world->store_server != nullptr) world->store_server->disregard_newcomers();
   roll_call.forget_older_rounds();
-  world->engine->locked([&](transport::Messenger& messenger) {
-    for (int rank = 0; rank < world->size; ++rank)
-      messenger.peer(static_cast<std::uint32_t>(rank)).title = world->name_of(rank);
-  });
+  if (links_all)
+    world->engine->locked([&](transport::Messenger& messenger) {
+      for (int rank = 0; rank < world->size; ++rank)
+        messenger.peer(static_cast<std::uint32_t>(rank)).title = world->name_of(rank);
+    });
   world->engine->start_pulse();
   PARLEY_LOG(info, "init", "rank ", world->rank, " of ", world->size,
              world->on_demand ? " links on demand, " : " is linked to all ranks, ", text_of(ways), ", ",
-             neighbours.ranks, " ranks on this host with ", neighbours.cores.size(), " cores",
+             topology.host_of(world->rank).ranks, " ranks on this host with ",
+             topology.host_of(world->rank).cores, " cores",
              core_per_rank ? "" : ", not one for each: waits give theirs away");
   return world;
 }

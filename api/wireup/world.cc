@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "api/wireup/card_desk.h"
 #include "api/wireup/last_word.h"
 #include "api/wireup/lookout.h"
 #include "api/wireup/rank_claim.h"
@@ -38,7 +39,8 @@ std::string World::describe_link(int other) const {
     }
     const transport::Endpoint& link = *peer.endpoint;
     std::string text = base::concat("link to ", name, ": ", link.transport);
-    if (link.transport == "tcp") text += ' ' + cards[number].tcp_address;
+    const auto card = roster->card(other);
+    if (link.transport == "tcp" && card) text += ' ' + card->tcp_address;
     if (link.mover != nullptr) text += ", " + link.mover->describe();
     if (devices.api() != nullptr)
       text += ", " + (peer.device_mover != nullptr ? peer.device_mover->describe()
@@ -65,6 +67,7 @@ World::~World() {
     // Closing would reach into sockets and epoll sets that the parent shares with us: leave it all alone.
     [[maybe_unused]] auto* engine_of_parent = engine.release();
     [[maybe_unused]] auto* lookout_of_parent = lookout.release();
+    [[maybe_unused]] auto* card_desk_of_parent = card_desk.release();
     [[maybe_unused]] auto* hub_of_parent = self_hub.release();
     [[maybe_unused]] auto* server_of_parent = store_server.release();
     store.leak_in_child();
@@ -89,6 +92,7 @@ void World::leave(std::chrono::nanoseconds linger) {
   // Whoever serves the store stays until the others have left: they may still need it.
   const bool hears_goodbyes = complete && !on_demand;
   const auto undelivered = engine->leave(culprit, store_server != nullptr && hears_goodbyes, linger);
+  if (card_desk != nullptr) card_desk->stop();  // what was sent may have needed a link
   if (undelivered != 0) PARLEY_LOG(warn, "p2p", "leaving with ", undelivered, " messages not delivered");
   give_up_claim(*this);
   store.reset();
@@ -125,8 +129,7 @@ void World::wait_for_devices(base::Deadline deadline) {
 }
 
 std::string World::name_of(int number) const {
-  const auto& card = cards[static_cast<std::size_t>(number)];
-  return base::concat("rank ", number, " (", card.host, ", pid ", card.pid, ")");
+  return roster->name_of(number);
 }
 
 }  // namespace parley::wireup

@@ -19,8 +19,8 @@
 #include "api/wireup/last_word.h"
 #include "api/wireup/left_memory.h"
 #include "api/wireup/link_settings.h"
+#include "api/wireup/roster.h"
 #include "api/wireup/store_handle.h"
-#include "rendezvous/address_card.h"
 #include "transport/base/result.h"
 #include "transport/cuda_ipc/ipc_mover.h"
 #include "transport/cuda_ipc/port.h"
@@ -34,6 +34,7 @@ class Arena;
 
 namespace parley::wireup {
 
+class CardDesk;
 class Lookout;
 
 // Contexts of the world's messages. What is sent in one never matches a receive in another.
@@ -83,7 +84,7 @@ struct World {
   // all within `linger`. Idempotent; safe to call from any thread.
   void leave(std::chrono::nanoseconds linger);
 
-  // "rank 2 (node-b, pid 4711)".
+  // "rank 2 (node-b, pid 4711)"; without a number where the process is not known.
   [[nodiscard]] std::string name_of(int rank) const;
 
   // What carries messages to a rank, and why nothing better, if this side knows: "link to rank 2 (node-b, pid
@@ -109,13 +110,14 @@ struct World {
   int local_rank = 0;                          // among the ranks of this host
   std::chrono::nanoseconds timeout{};          // of operations that have none of their own
   std::chrono::nanoseconds meeting_timeout{};  // of making groups
-  std::vector<rendezvous::AddressCard> cards;  // by rank
-  bool has_claim = false;                      // to its rank in the store
-  bool complete = false;                       // has met all ranks
-  bool on_demand = false;                      // linked to those only that were needed
+  std::shared_ptr<Roster> roster;
+  bool has_claim = false;  // to its rank in the store
+  bool complete = false;   // has met all ranks
+  bool on_demand = false;  // linked to those only that were needed
   DeviceWish device_wish = DeviceWish::automatic;
   schedule::Overrides overrides;  // as the environment says; the table is the same on all ranks
   LastWords last_words;           // where they stand in the store
+  std::string cards_prefix;       // of the cards' keys there
   std::string groups_prefix;      // of keys in the store, see group_key()
   mutable GroupBooks group_books;
   std::atomic<bool> destroyed{false};  // destroy() was called: every call is a UsageError
@@ -135,7 +137,9 @@ struct World {
   std::unique_ptr<transport::InprocHub> self_hub;
   std::shared_ptr<transport::InprocHub> local_hub;
   transport::SelfMover self_mover;
-  std::unique_ptr<Lookout> lookout;  // null but where ranks link on demand
+  // Null but where ranks link on demand.
+  std::unique_ptr<CardDesk> card_desk;
+  std::unique_ptr<Lookout> lookout;
   std::unique_ptr<transport::Engine> engine;
 };
 

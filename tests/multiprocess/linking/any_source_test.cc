@@ -297,5 +297,27 @@ TEST(AnySource, HearsOfTheDeathOfTheRankThatServesTheStore) {
   EXPECT_EQ(code, 0);
 }
 
+// The address of rank 2 is in the store, which is lost before anybody needed it.
+TEST(OnDemandStore, IsNamedWhenItIsLostBeforeALinkIsMade) {
+  const SharedPage<Page> page;
+  const std::string address = free_address();
+  const int code = with_a_death(
+      [&](int rank) {
+        forget_environment();
+        ProcessGroup world = join(address, rank, ranks);
+        meet(*page);
+        if (rank == 0) die();
+        if (rank == 1) {
+          std::this_thread::sleep_for(500ms);
+          const auto error = expect_throws<TimeoutError>([&] { world.recv<int>(2, {.timeout = 1s}); });
+          expect_contains(error.what(), "its address cannot be read from the store");
+          page->step = 1;
+        }
+        stay_until(*page, 1);
+      },
+      0);
+  EXPECT_EQ(code, 0);
+}
+
 }  // namespace
 }  // namespace parley::testing

@@ -26,12 +26,15 @@ namespace {
 const RanksOptions without_a_deadline{
     .environment = {{"PARLEY_INIT_TIMEOUT", "1h"}, {"PARLEY_FULL_MESH_LIMIT", "32"}}};
 
-// Joins through the launched store. Once this rank has set its card and its confirmation the others make the
-// world without asking it again; then `end` is called, once.
+// Joins through the launched store. Once this rank has set its card and its confirmation, and if it is rank 0
+// made the world, which goes by the first list, the others do not ask it again; then `end` is called, once.
 void join(int rank, int size, std::function<void()> end) {
   const auto store = std::make_shared<WatchedStore>(open_store());
-  store->on_call([&store = *store, end = std::move(end)](const std::string& name, const auto&) mutable {
-    if (end && name == "compare_set" && store.calls_of("set") == 2) std::exchange(end, nullptr)();
+  const std::string last_call = rank == 0 ? "compare_set" : "wait";
+  store->on_call([=, &store = *store](const std::string& name, const auto& keys) mutable {
+    if (!end || name != last_call || store.calls_of("set") != 2) return;
+    if (rank == 0) store.inner()->set_string(keys.at(0), "0");
+    std::exchange(end, nullptr)();
   });
   InitOptions options;
   options.store = store;

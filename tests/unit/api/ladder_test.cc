@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace parley::wireup {
@@ -35,12 +36,19 @@ class Dialled final : public transport::Transport {
 
 using Dials = std::vector<std::string>;
 
+// Of the ranks, in order.
+Ladder::AddressOf addresses(std::vector<std::string> all) {
+  return [all = std::move(all)](PeerId rank, const rendezvous::AddressCard&) { return all.at(rank); };
+}
+
+const rendezvous::AddressCard any_card;
+
 TEST(Ladder, GoesDownOneRungAtATimeAndSaysWhy) {
   Dialled shm("shm"), tcp("tcp");
   Ladder ladder;
-  ladder.add(shm, {"s0", "s1"});
-  ladder.add(tcp, {"t0", "t1"});
-  ladder.dial(1, base::Deadline::never());
+  ladder.add(shm, addresses({"s0", "s1"}));
+  ladder.add(tcp, addresses({"t0", "t1"}));
+  ladder.dial(1, any_card, base::Deadline::never());
   EXPECT_EQ(shm.dials, Dials({"1@s1"}));
   EXPECT_EQ(ladder.obstacles(1), "");
   EXPECT_TRUE(ladder.try_next(1, "it is on another host"));
@@ -53,10 +61,10 @@ TEST(Ladder, GoesDownOneRungAtATimeAndSaysWhy) {
 TEST(Ladder, ANewDialBeginsAtTheTop) {
   Dialled shm("shm"), tcp("tcp");
   Ladder ladder;
-  ladder.add(shm, {"s0"});
-  ladder.add(tcp, {"t0"});
+  ladder.add(shm, addresses({"s0"}));
+  ladder.add(tcp, addresses({"t0"}));
   for (int turn = 0; turn < 2; ++turn) {
-    ladder.dial(0, base::Deadline::never());
+    ladder.dial(0, any_card, base::Deadline::never());
     EXPECT_TRUE(ladder.try_next(0, "x"));
   }
   EXPECT_EQ(shm.dials, Dials({"0@s0", "0@s0"}));
@@ -67,19 +75,30 @@ TEST(Ladder, ANewDialBeginsAtTheTop) {
 TEST(Ladder, ARankWithoutAnAddressIsNotDialledThere) {
   Dialled shm("shm"), tcp("tcp");
   Ladder ladder;
-  ladder.add(shm, {"", "s1"});
-  ladder.add(tcp, {"t0", "t1"});
-  ladder.dial(0, base::Deadline::never());
+  ladder.add(shm, addresses({"", "s1"}));
+  ladder.add(tcp, addresses({"t0", "t1"}));
+  ladder.dial(0, any_card, base::Deadline::never());
   EXPECT_EQ(shm.dials, Dials());
   EXPECT_EQ(tcp.dials, Dials({"0@t0"}));
   EXPECT_EQ(ladder.obstacles(0), "no shm: it offers none");
 }
 
+TEST(Ladder, TakesTheAddressesFromTheCard) {
+  Dialled tcp("tcp");
+  Ladder ladder;
+  ladder.add(tcp, [](PeerId, const rendezvous::AddressCard& card) { return card.tcp_address; });
+  rendezvous::AddressCard card;
+  card.tcp_address = "t7";
+  ladder.dial(7, card, base::Deadline::never());
+  EXPECT_EQ(tcp.dials, Dials({"7@t7"}));
+  EXPECT_FALSE(ladder.try_next(8, "it was never dialled"));
+}
+
 TEST(Ladder, AllStopAccepting) {
   Dialled shm("shm"), tcp("tcp");
   Ladder ladder;
-  ladder.add(shm, {"s0"});
-  ladder.add(tcp, {"t0"});
+  ladder.add(shm, addresses({"s0"}));
+  ladder.add(tcp, addresses({"t0"}));
   ladder.stop_accepting();
   EXPECT_FALSE(shm.accepts || tcp.accepts);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <parley/error.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "api/wireup/rank_claim.h"
@@ -39,9 +41,10 @@ base::Deadline soon() {
 Addresses join(Store& store, int rank, int size, const std::string& address,
                base::Deadline deadline = soon()) {
   RollCall roll_call(store, rank, size, deadline);
-  const auto cards = roll_call.exchange(card(address));
+  const auto outcome = roll_call.exchange(card(address), {});
   Addresses addresses;
-  for (const auto& one : cards.value_or(std::vector<AddressCard>{})) addresses.push_back(one.tcp_address);
+  if (outcome)
+    for (const auto& one : outcome->listing.cards) addresses.push_back(one.tcp_address);
   return addresses;
 }
 
@@ -77,7 +80,7 @@ TEST(RollCall, OldRoundsLeaveNothingButTheirNumber) {
     auto other = std::async(std::launch::async, [&] { join(*store, 1, 2, "b"); });
     RollCall first(*store, 0, 2, soon());
     EXPECT_NE(first.agree_on_job(), socket::JobId{});
-    ASSERT_TRUE(first.exchange(card("a")));
+    ASSERT_TRUE(first.exchange(card("a"), {}));
     other.get();
     first.forget_older_rounds();
     if (round == 3) keys = store->key_count();
@@ -123,14 +126,98 @@ TEST(RollCall, WhoIsDeadSinceItsCardIsMissing) {
 // Rank 1 died when all had confirmed; who comes after it takes part in the next world.
 TEST(RollCall, AProcessThatTheWorldWasMadeWithoutIsToldToBeginAgain) {
   const auto store = make_memory_store();
+  RollCall dead(*store, 1, 2, soon());
   RollCall late(*store, 1, 2, soon());
   auto other = join_later(*store, 0, 2, "a");
-  EXPECT_THAT(join(*store, 1, 2, "dead"), ElementsAre("a", "dead"));
+  EXPECT_TRUE(dead.exchange(card("dead"), {}));
   EXPECT_THAT(other.get(), ElementsAre("a", "dead"));
-  EXPECT_FALSE(late.exchange(card("late")));
+  EXPECT_FALSE(late.exchange(card("late"), {}));
   auto again = join_later(*store, 1, 2, "late");
   EXPECT_THAT(join(*store, 0, 2, "a2"), ElementsAre("a2", "late"));
   EXPECT_THAT(again.get(), ElementsAre("a2", "late"));
+}
+
+// The next process of rank 0 makes another list, which all go by.
+TEST(RollCall, TheListIsMadeAgainByTheNextProcessOfRank0) {
+  const auto store = make_memory_store();
+  auto second = join_later(*store, 1, 3, "b");
+  while (store->key_count("parley/1/card/") < 1) std::this_thread::yield();
+  EXPECT_THAT(refusal([&] { join(*store, 0, 3, "stale", base::Deadline::after(10ms)); }),
+              HasSubstr("missing ranks: 2; joined: 0, 1"));
+  auto third = join_later(*store, 2, 3, "c");
+  while (store->key_count("parley/1/card/") < 3) std::this_thread::yield();
+  EXPECT_THAT(join(*store, 0, 3, "fresh"), ElementsAre("fresh", "b", "c"));
+  EXPECT_THAT(second.get(), ElementsAre("fresh", "b", "c"));
+  EXPECT_THAT(third.get(), ElementsAre("fresh", "b", "c"));
+}
+
+AddressCard at_place(const std::string& host, const std::string& pid_namespace, std::int64_t pid) {
+  AddressCard card;
+  card.host = card.host_id = host;
+  card.pid = pid;
+  card.pid_namespace = pid_namespace;
+  return card;
+}
+
+// All ranks of a large world; the outcome of one of them.
+RollCall::Outcome outcome_of(int wanted, Store& store, const std::vector<AddressCard>& cards,
+                             const RollCall::Terms& terms) {
+  const int size = static_cast<int>(cards.size());
+  const auto exchange = [&](int rank) {
+    return RollCall(store, rank, size, soon()).exchange(cards[static_cast<std::size_t>(rank)], terms);
+  };
+  std::vector<std::future<void>> others;
+  for (int rank = 0; rank < size; ++rank)
+    if (rank != wanted) others.push_back(std::async(std::launch::async, [&, rank] { exchange(rank); }));
+  auto outcome = exchange(wanted);
+  for (auto& other : others) other.get();
+  return std::move(outcome).value();
+}
+
+TEST(RollCall, OfALargeWorldARankLearnsWhereAllAreAndWhoIsInItsPlace) {
+  const auto store = make_memory_store();
+  const auto outcome =
+      outcome_of(2, *store, {at_place("a", "x", 10), at_place("a", "y", 11), at_place("a", "x", 12)},
+                 {.all_cards = false});
+  EXPECT_EQ(outcome.listing.topology.size(), 3);
+  EXPECT_FALSE(outcome.listing.has_all_cards());
+  ASSERT_EQ(outcome.listing.cards.size(), 1U);
+  EXPECT_EQ(outcome.listing.cards[0].pid, 10);
+  ASSERT_EQ(outcome.neighbours.size(), 2U);
+  EXPECT_EQ(outcome.neighbours[0].pid, 10);
+  EXPECT_EQ(outcome.neighbours[1].pid, 12);
+  EXPECT_EQ(read_card(*store, "parley/1/card/", 1, soon()).pid, 11);
+}
+
+TEST(RollCall, WhatRank0FindsWrongIsToldToAll) {
+  const auto store = make_memory_store();
+  const RollCall::Terms terms{.review = [](const auto&) { return Complaint{true, 1, "no two alike"}; }};
+  const auto outcome = outcome_of(1, *store, {at_place("a", "x", 10), at_place("b", "x", 11)}, terms);
+  ASSERT_TRUE(outcome.listing.complaint);
+  EXPECT_TRUE(outcome.listing.complaint->is_of_usage);
+  EXPECT_EQ(outcome.listing.complaint->culprit, 1);
+  EXPECT_EQ(outcome.listing.complaint->text, "no two alike");
+}
+
+// What a rank asks the store for, in calls, and the most keys of one call.
+std::pair<int, std::size_t> requests_of_one(int size) {
+  WatchedStore store(make_memory_store());
+  std::size_t most_keys = 0;
+  store.on_call([&](const std::string&, const WatchedStore::Keys& keys) {
+    most_keys = std::max(most_keys, keys.size());
+  });
+  std::vector<std::future<Addresses>> others;
+  for (int rank = 0; rank < size; ++rank)
+    if (rank != 1) others.push_back(join_later(*store.inner(), rank, size, "x"));
+  join(store, 1, size, "y");
+  for (auto& other : others) other.get();
+  return {store.calls(), most_keys};
+}
+
+TEST(RollCall, ARankAsksForAsMuchHoweverManyThereAre) {
+  const auto small = requests_of_one(3);
+  EXPECT_EQ(requests_of_one(30), small);
+  EXPECT_LE(small.second, 2U);
 }
 
 TEST(RollCall, AWrongSizeIsForgottenWithWhoeverSaidIt) {
@@ -164,16 +251,35 @@ TEST(RollCall, AsksTheStoreOnceForAllMissingRanks) {
   EXPECT_LT(store.calls(), 20);
 }
 
+TEST(RollCall, ThoseWhoWaitForTheListNameTheMissingRanks) {
+  WatchedStore store(make_memory_store());
+  const std::string text = refusal([&] { join(store, 1, 500, "b", base::Deadline::after(100ms)); });
+  EXPECT_THAT(text, HasSubstr("missing ranks: 0, 2, 3, "));
+  EXPECT_THAT(text, HasSubstr("498, 499; joined: 1"));
+  EXPECT_LT(store.calls(), 20);
+}
+
+TEST(RollCall, ARank0ThatMakesNoListIsMissing) {
+  const auto store = make_memory_store();
+  store->set_string("parley/1/card/0", "of a process that is stopped");
+  EXPECT_THAT(refusal([&] { join(*store, 1, 2, "b", base::Deadline::after(100ms)); }),
+              HasSubstr("missing ranks: 0; joined: 1"));
+}
+
 // Its host is stopped: an answer to the wait never comes, and nothing else is asked.
-TEST(RollCall, AStoreThatGivesNoAnswerIsNamedAtOnce) {
+class SilentStore : public ::testing::TestWithParam<int> {};
+
+TEST_P(SilentStore, IsNamedAtOnce) {
   WatchedStore store(make_memory_store());
   store.fall_silent_at("wait");
-  const std::string text = refusal([&] { join(store, 0, 3, "a", base::Deadline::after(100ms)); });
-  EXPECT_THAT(text, HasSubstr("init timed out on rank 0 of 3: the store gives no answer (no answer from"));
+  const std::string text = refusal([&] { join(store, GetParam(), 3, "a", base::Deadline::after(100ms)); });
+  EXPECT_THAT(text, HasSubstr(" of 3: the store gives no answer (no answer from"));
   EXPECT_THAT(text, Not(HasSubstr("missing ranks")));
   EXPECT_EQ(store.calls_of("wait"), 1);
   EXPECT_EQ(store.calls_after_silence(), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Ranks, SilentStore, ::testing::Values(0, 1));
 
 // The text of rank 0's claim with one field changed: as of a process that is dead for all we know.
 std::string changed_claim(Store& store, std::size_t field, const std::string& value) {

@@ -27,6 +27,8 @@ class WatchedStore final : public Store {
   using Keys = std::vector<std::string>;
   using Look = std::function<void(const std::string& name, const Keys& keys)>;
 
+  [[nodiscard]] const std::shared_ptr<Store>& inner() const noexcept { return inner_; }
+
   // Called with each call before it is passed on; what it throws, the call does. Set it before the store is
   // shared.
   void on_call(Look look) { look_ = std::move(look); }
