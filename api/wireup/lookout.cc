@@ -69,8 +69,15 @@ std::vector<Topology::PlaceNumber> other_places(const World& world) {
   return places;
 }
 
+// In this state, and its record was ever needed.
+bool is(PeerState state, const Messenger& messenger, int rank) {
+  const auto number = static_cast<std::uint32_t>(rank);
+  return messenger.known_peers().is_made(number) && messenger.peer(number).state == state;
+}
+
 bool is_unmet(const Messenger& messenger, int rank) {
-  return messenger.peer(static_cast<std::uint32_t>(rank)).state == PeerState::expected;
+  return !messenger.known_peers().is_made(static_cast<std::uint32_t>(rank)) ||
+         is(PeerState::expected, messenger, rank);
 }
 
 }  // namespace
@@ -235,12 +242,12 @@ void Lookout::search(Messenger& messenger) noexcept try {
 // Has the thread find out about those to whom there is no link. False: there is nobody.
 bool Lookout::ask(const Messenger& messenger) {
   std::vector<int> gone;
-  bool all_met = true;
-  for (std::uint32_t rank = 0; rank < messenger.options().peer_count; ++rank) {
-    const Peer& peer = messenger.peer(rank);
+  const transport::PeerTable& peers = messenger.known_peers();
+  bool all_met = peers.made() == peers.size();
+  for (const Peer& peer : peers) {
     if (peer.state == PeerState::expected) all_met = false;
     const bool is_gone = peer.state == PeerState::down && peer.reason.code() == Code::gone;
-    if (is_gone) gone.push_back(static_cast<int>(rank));
+    if (is_gone) gone.push_back(static_cast<int>(peer.number));
   }
   if (all_met && gone.empty()) return false;
   const std::lock_guard lock(desk_->mutex);
@@ -254,9 +261,8 @@ void Lookout::keep_in_touch(Messenger& messenger) const {
   if (!sees_rank_0_ && is_unmet(messenger, 0)) messenger.await_peer(0);
   for (const auto number : others_) {
     const std::vector<int> place = roster_->topology().ranks_of(number);
-    const bool has_link = std::any_of(place.begin(), place.end(), [&](int rank) {
-      return messenger.peer(static_cast<std::uint32_t>(rank)).state == PeerState::up;
-    });
+    const bool has_link =
+        std::any_of(place.begin(), place.end(), [&](int rank) { return is(PeerState::up, messenger, rank); });
     if (has_link) continue;
     // Not all choose the same one.
     const auto offset = static_cast<std::size_t>(rank_) % place.size();

@@ -190,8 +190,9 @@ class Meeting {
     for (const int member : agenda_.members) {
       if (member == world_.rank) continue;
       const auto [reason, culprit] = world_.engine->inspect([&](const transport::Messenger& messenger) {
-        const auto& peer = messenger.peer(static_cast<std::uint32_t>(member));
-        return std::pair(peer.reason, static_cast<int>(peer.culprit));
+        const auto number = static_cast<std::uint32_t>(member);
+        const base::Status reason = messenger.known_peers().reason(number);
+        return std::pair(reason, reason.ok() ? member : static_cast<int>(messenger.peer(number).culprit));
       });
       if (reason.ok()) continue;
       if (reason.code() == base::Code::closed)

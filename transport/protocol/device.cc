@@ -113,8 +113,8 @@ void Messenger::lose_device(Peer& peer, Request& request, Status status) noexcep
 std::size_t Messenger::look_after_devices() noexcept {
   awaits_device_ = false;
   const std::uint64_t ended = ended_count_;
-  for (auto& peer : peers_)
-    if (!peer->blocked && !peer->streams.empty()) drive(*peer);
+  for (Peer& peer : peers_)
+    if (!peer.blocked && !peer.streams.empty()) drive(peer);
   settle();
   return ended_count_ - ended;
 }

@@ -12,8 +12,8 @@ bool Messenger::open_context(std::uint32_t context, std::span<const std::uint32_
   contexts_.open(context, {members.begin(), members.end()});
   OpenContext& open = *contexts_.find(context);
   for (const std::uint32_t member : open.members) {
-    const Peer& peer = *peers_[member];
-    if (!open.casualty && counts_as_failure(peer.reason)) open.casualty = Casualty{member, peer.culprit};
+    if (!open.casualty && counts_as_failure(peers_.reason(member)))
+      open.casualty = Casualty{member, peers_[member].culprit};
   }
   // Others knew the context before us, and we did not know whom it concerns.
   if (const AbortRecord* abort = abort_record(context); abort != nullptr) tell_abort(context, abort->by);
@@ -26,7 +26,7 @@ void Messenger::close_context(std::uint32_t context) noexcept {
   const OpenContext* open = contexts_.find(context);
   if (open == nullptr) return;
   for (const std::uint32_t member : open->members) {
-    Peer& peer = *peers_[member];
+    Peer& peer = peers_[member];
     // Who has no link yet may wait for us there later, and hears of it as soon as it has one.
     const bool may_be_told =
         peer.state == PeerState::up ||
@@ -99,13 +99,16 @@ void Messenger::note_casualty(const Peer& peer, std::uint32_t culprit) noexcept 
 // Whoever hears of it tells all others before it may say goodbye: a link keeps its order, so that nobody
 // takes a rank that leaves because of the abort for one that left in good order.
 void Messenger::tell_abort(std::uint32_t context, std::uint32_t by) noexcept {
-  for (auto& peer : peers_) {
-    if (peer->number == options_.self || !concerns(context, peer->number)) continue;
-    if (peer->endpoint != nullptr) {
-      if (!note(peer->abort_contexts, context)) peer->close_wanted = true;
-    } else if (by == options_.self && connect_ != nullptr && peer->state == PeerState::expected) {
-      (void)note(peer->abort_contexts, context);  // untold for want of memory, it hears of it when it links
-      want_link(*peer);
+  const bool calls_all = by == options_.self && connect_ != nullptr;
+  for (std::uint32_t number = 0; number < peers_.size(); ++number) {
+    const bool may_hear = calls_all || peers_.is_made(number);
+    if (!may_hear || number == options_.self || !concerns(context, number)) continue;
+    Peer& peer = peers_[number];
+    if (peer.endpoint != nullptr) {
+      if (!note(peer.abort_contexts, context)) peer.close_wanted = true;
+    } else if (calls_all && peer.state == PeerState::expected) {
+      (void)note(peer.abort_contexts, context);  // untold for want of memory, it hears of it when it links
+      want_link(peer);
     }
   }
   unsettled_ = true;
@@ -114,8 +117,8 @@ void Messenger::tell_abort(std::uint32_t context, std::uint32_t by) noexcept {
 
 // The record of a closed context lasts until all are told.
 void Messenger::forget_abort(std::uint32_t context) noexcept {
-  const auto owes_it = [&](const auto& peer) {
-    const auto& owed = peer->abort_contexts;
+  const auto owes_it = [&](const Peer& peer) {
+    const auto& owed = peer.abort_contexts;
     return std::find(owed.begin(), owed.end(), context) != owed.end();
   };
   if (contexts_.is_closed(context) && std::none_of(peers_.begin(), peers_.end(), owes_it))

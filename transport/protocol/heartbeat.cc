@@ -44,11 +44,11 @@ void Messenger::look_after_awaited(TimePoint now) noexcept {
     else
       any_source_waits = true;
   }
-  for (auto& peer : peers_) {
-    const bool is_named = std::exchange(peer->pulse.awaited, false);
-    const bool can_answer = peer->state == PeerState::up && peer->number != options_.self;
-    if ((is_named || any_source_waits) && can_answer) look_after(*peer, now);
-    if (is_named || !peer->abort_contexts.empty()) dial_again(*peer, now);
+  for (Peer& peer : peers_) {
+    const bool is_named = std::exchange(peer.pulse.awaited, false);
+    const bool can_answer = peer.state == PeerState::up && peer.number != options_.self;
+    if ((is_named || any_source_waits) && can_answer) look_after(peer, now);
+    if (is_named || !peer.abort_contexts.empty()) dial_again(peer, now);
   }
   if (any_source_waits && search_ != nullptr && !leaving_) search_();
 }

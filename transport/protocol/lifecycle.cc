@@ -22,7 +22,7 @@ Posted Messenger::receive(const ReceiveSpec& spec) noexcept {
   if (abort_record(spec.pattern.context) != nullptr) return {note_end(Code::aborted, nullptr)};
   Request* request = new_request(spec);
   if (request == nullptr) return {Code::exhausted};
-  if (spec.pattern.source != any_source) request->peer = peers_[spec.pattern.source].get();
+  if (spec.pattern.source != any_source) request->peer = &peers_[spec.pattern.source];
   if (Arrival* arrival = matcher_.post(*request); arrival != nullptr)
     take_arrival(*request, static_cast<Unexpected&>(*arrival));
   else if (request->peer == nullptr || request->peer->state != PeerState::up ||
@@ -36,7 +36,7 @@ void Messenger::wait_without_link(Request& request) noexcept {
   if (const Status obstacle = receive_obstacle(request.pattern); obstacle.failed()) {
     // Messages that came before the peer went down are delivered; others will not come.
     const auto& casualty = casualty_of(request.pattern.context);
-    if (request.peer == nullptr && casualty) request.peer = peers_[casualty->peer].get();
+    if (request.peer == nullptr && casualty) request.peer = &peers_[casualty->peer];
     matcher_.unpost(request);
     complete(request, obstacle);
   } else if (request.peer != nullptr && request.peer->state == PeerState::expected) {
@@ -47,12 +47,12 @@ void Messenger::wait_without_link(Request& request) noexcept {
 Status Messenger::receive_obstacle(const Pattern& pattern) const noexcept {
   if (abort_record(pattern.context) != nullptr) return Code::aborted;
   if (pattern.source != any_source) {
-    const Peer& peer = *peers_[pattern.source];
+    const Peer& peer = peers_[pattern.source];
     if (peer.state == PeerState::left || peer.state == PeerState::down) return peer.reason;
     return contexts_.has_left(pattern.context, pattern.source) ? Status(Code::peer_left) : Status();
   }
   const auto& casualty = casualty_of(pattern.context);
-  return casualty ? peers_[casualty->peer]->reason : Status();
+  return casualty ? peers_[casualty->peer].reason : Status();
 }
 
 Posted Messenger::receive_held(Unexpected& message, const ReceiveSpec& spec) noexcept {
@@ -156,12 +156,12 @@ void Messenger::withdraw(Request& request) noexcept {
 // Does what loops over the live requests left to do: links to close, controls to send.
 void Messenger::settle() noexcept {
   if (!std::exchange(unsettled_, false)) return;
-  for (auto& peer : peers_) {
-    if (peer->endpoint == nullptr) continue;
-    if (std::exchange(peer->close_wanted, false)) {
-      close_link(*peer, Farewell::giving_up);  // it still uses the buffer of an operation that has ended
-    } else if (!peer->blocked) {
-      drive(*peer);
+  for (Peer& peer : peers_) {
+    if (peer.endpoint == nullptr) continue;
+    if (std::exchange(peer.close_wanted, false)) {
+      close_link(peer, Farewell::giving_up);  // it still uses the buffer of an operation that has ended
+    } else if (!peer.blocked) {
+      drive(peer);
     }
   }
 }
@@ -352,6 +352,21 @@ void Messenger::fail_requests(Peer& peer, Status status) noexcept {
     }
     request = next;
   }
+}
+
+// Those whose records nobody needed come no more: what waits for any source waits for them, too. One of each
+// group stands for all.
+void Messenger::fail_unmet(Status status) noexcept {
+  const auto fail_if_unmet = [&](std::uint32_t number) {
+    if (peers_.is_made(number)) return false;
+    Peer& peer = peers_[number];
+    note_casualty(peer, number);
+    fail_any_source(status, peer);
+    return true;
+  };
+  for (std::uint32_t number = 0; number < peers_.size() && !fail_if_unmet(number);) ++number;
+  for (const OpenContext& open : contexts_.all_open())
+    (void)std::any_of(open.members.begin(), open.members.end(), fail_if_unmet);
 }
 
 void Messenger::fail_any_source(Status status, Peer& peer) noexcept {

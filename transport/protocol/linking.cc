@@ -90,7 +90,7 @@ void Messenger::on_link(PeerId number, Endpoint& endpoint) noexcept {
     PARLEY_LOG(warn, "p2p", "closing the link to a rank ", number, " that there is not");
     return endpoint.close();
   }
-  Peer& peer = *peers_[number];
+  Peer& peer = peers_[number];
   if (number == options_.self) {
     const bool is_ours = endpoint.dialled && peer.state == PeerState::expected;
     return is_ours ? bring_up(peer, endpoint) : endpoint.close();
@@ -147,8 +147,8 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
 }
 
 Peer* Messenger::dialled_with(const Endpoint& endpoint) noexcept {
-  for (auto& peer : peers_)
-    if (peer->dial.endpoint == &endpoint) return peer.get();
+  for (Peer& peer : peers_)
+    if (peer.dial.endpoint == &endpoint) return &peer;
   return nullptr;
 }
 
@@ -162,16 +162,16 @@ void Messenger::handle_answer(Peer& peer, const PacketHeader& header) noexcept {
     return fail_peer(peer, Code::protocol_violation, peer.number);
   }
   if (why == TurnedAway::crossed && connect_ != nullptr) return set_dial(peer, DialState::resting, nullptr);
-  unreachable_[peer.number] = "it has, or had, a link to a process of our number";
+  peer.unreachable = "it has, or had, a link to a process of our number";
   fail_peer(peer, Code::refused, peer.number);
 }
 
 void Messenger::on_unreachable(PeerId number, Status status, std::string_view why) noexcept {
   if (number >= peers_.size()) return;
-  Peer& peer = *peers_[number];
+  Peer& peer = peers_[number];
   if (peer.state != PeerState::expected) return;
   if (other_way_ != nullptr && !leaving_ && other_way_(number, why)) return;
-  unreachable_[number] = why;
+  peer.unreachable = why;
   const bool is_over = leaving_ || status.code() == Code::refused || number == options_.self;
   if (connect_ == nullptr || is_over) return fail_peer(peer, status, number);
   // All were there when the world was made. So nobody listening means gone, as does a host that is; anything
@@ -183,7 +183,7 @@ void Messenger::on_unreachable(PeerId number, Status status, std::string_view wh
 }
 
 void Messenger::note_fate(std::uint32_t number, Status fate, std::uint32_t culprit) noexcept {
-  Peer& peer = *peers_[number];
+  Peer& peer = peers_[number];
   // A dial under way may turn out to be a link with messages in it.
   const bool is_unmet = peer.state == PeerState::expected && !is_under_way(peer.dial.state);
   const bool is_gone = peer.state == PeerState::down && peer.reason.code() == Code::gone;

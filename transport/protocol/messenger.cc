@@ -10,21 +10,16 @@ namespace parley::transport {
 using base::Code;
 using base::Status;
 
-Messenger::Messenger(const MessengerOptions& options) : options_(options) {
-  peers_.reserve(options.peer_count);
-  for (std::uint32_t number = 0; number < options.peer_count; ++number) {
-    peers_.push_back(std::make_unique<Peer>());
-    peers_.back()->number = peers_.back()->culprit = number;
-    if (options.eager_limit_bytes) peers_.back()->eager_limit_bytes = *options.eager_limit_bytes;
-    peers_.back()->title = "rank " + std::to_string(number);
-  }
-  unreachable_.resize(options.peer_count);
-}
+Messenger::Messenger(const MessengerOptions& options)
+    : options_(options),
+      peers_(options.peer_count,
+             {.eager_limit_bytes = options.eager_limit_bytes.value_or(default_eager_bytes)}) {}
 
 Messenger::~Messenger() {
-  for (auto& peer : peers_)
-    if (peer->landing_buffer != nullptr) buffers_.give(peer->landing_buffer, peer->landing_bytes);
-  for (auto& peer : peers_) peer->endpoint = nullptr;  // their transports are gone
+  for (Peer& peer : peers_) {
+    if (peer.landing_buffer != nullptr) buffers_.give(peer.landing_buffer, peer.landing_bytes);
+    peer.endpoint = nullptr;  // its transport is gone
+  }
   drop_unmatched([](const Unexpected&) { return true; });
 }
 
@@ -36,7 +31,7 @@ void Messenger::on_writable(Endpoint& endpoint) noexcept {
 }
 
 std::optional<std::uint32_t> Messenger::known_death() const noexcept {
-  if (!casualty_ || peers_[casualty_->peer]->reason.code() != Code::peer_died) return std::nullopt;
+  if (!casualty_ || peers_[casualty_->peer].reason.code() != Code::peer_died) return std::nullopt;
   return casualty_->culprit;
 }
 
@@ -68,15 +63,15 @@ Unexpected* Messenger::peek(const Pattern& pattern) noexcept {
   } else {
     any_source_is_probed_ = true;
     if (const auto& casualty = casualty_of(pattern.context); casualty)
-      (void)note_end(peers_[casualty->peer]->reason, peers_[casualty->peer].get());
+      (void)note_end(peers_[casualty->peer].reason, &peers_[casualty->peer]);
   }
   return nullptr;
 }
 
 void Messenger::await_peer(std::uint32_t number) noexcept {
-  peers_[number]->pulse.awaited = true;
-  (void)note_end(peers_[number]->reason, peers_[number].get());
-  want_link(*peers_[number]);
+  peers_[number].pulse.awaited = true;
+  (void)note_end(peers_[number].reason, &peers_[number]);
+  want_link(peers_[number]);
 }
 
 void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(const Unexpected&)>& visit) {
@@ -86,42 +81,45 @@ void Messenger::visit_unmatched(std::uint32_t context, const std::function<void(
 }
 
 bool Messenger::owes_aborts() const noexcept {
-  return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
-    const bool may_be_told = peer->state == PeerState::expected || peer->state == PeerState::up;
-    return may_be_told && !peer->abort_contexts.empty();
+  return std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
+    const bool may_be_told = peer.state == PeerState::expected || peer.state == PeerState::up;
+    return may_be_told && !peer.abort_contexts.empty();
   });
 }
 
 void Messenger::end() noexcept {
-  for (auto& peer : peers_)
-    if (peer->state == PeerState::expected) fail_peer(*peer, Code::closed, peer->number);
+  peers_.begin_with({.eager_limit_bytes = default_eager_bytes, .end = Code::closed});
+  for (Peer& peer : peers_)
+    if (peer.state == PeerState::expected) fail_peer(peer, Code::closed, peer.number);
+  fail_unmet(Code::closed);
 }
 
 void Messenger::leave(std::optional<std::uint32_t> culprit) noexcept {
   fill_tenders();  // nothing follows a goodbye
   leaving_ = Leaving{culprit};
-  for (auto& peer : peers_) {
-    if (peer->goodbye_wanted || peer->endpoint == nullptr || peer->number == options_.self) continue;
-    peer->goodbye_wanted = true;
-    peer->goodbye_culprit = culprit;
-    if (!peer->blocked) drive(*peer);
+  for (Peer& peer : peers_) {
+    if (peer.goodbye_wanted || peer.endpoint == nullptr || peer.number == options_.self) continue;
+    peer.goodbye_wanted = true;
+    peer.goodbye_culprit = culprit;
+    if (!peer.blocked) drive(peer);
   }
 }
 
 bool Messenger::drained() const noexcept {
-  for (const auto& peer : peers_) {
-    if (peer->dial.state == DialState::tentative) return false;  // the peer takes it for a link already
-    if (peer->endpoint == nullptr) continue;
-    if (!peer->outbox.empty() || !peer->streams.empty() || !peer->endpoint->drained()) return false;
-    if (peer->goodbye_wanted && !peer->goodbye_sent) return false;
+  for (const Peer& peer : peers_) {
+    if (peer.dial.state == DialState::tentative) return false;  // the peer takes it for a link already
+    if (peer.endpoint == nullptr) continue;
+    if (!peer.outbox.empty() || !peer.streams.empty() || !peer.endpoint->drained()) return false;
+    if (peer.goodbye_wanted && !peer.goodbye_sent) return false;
   }
   return true;
 }
 
 bool Messenger::is_alone() const noexcept {
-  return std::all_of(peers_.begin(), peers_.end(), [this](const auto& peer) {
-    return peer->number == options_.self || peer->state == PeerState::left || peer->state == PeerState::down;
-  });
+  const auto is_over = [this](const Peer& peer) {
+    return peer.number == options_.self || peer.state == PeerState::left || peer.state == PeerState::down;
+  };
+  return peers_.made() == peers_.size() && std::all_of(peers_.begin(), peers_.end(), is_over);
 }
 
 void Messenger::tell_stall(Request& request, bool may_be_helped, std::uint64_t note) noexcept {
@@ -159,9 +157,9 @@ std::size_t Messenger::pump() noexcept {
   std::size_t driven = look_after_tenders() + look_after_invited();
   if (awaits_device_) driven += look_after_devices();
   if (!std::exchange(yielded_, false)) return driven;
-  for (auto& peer : peers_) {
-    if (!std::exchange(peer->yielded, false) || peer->blocked) continue;
-    drive(*peer);
+  for (Peer& peer : peers_) {
+    if (!std::exchange(peer.yielded, false) || peer.blocked) continue;
+    drive(peer);
     ++driven;
   }
   return driven;

@@ -20,6 +20,7 @@
 #include "transport/protocol/id_table.h"
 #include "transport/protocol/moving.h"
 #include "transport/protocol/peer.h"
+#include "transport/protocol/peer_table.h"
 #include "transport/protocol/request.h"
 #include "transport/protocol/route.h"
 #include "transport/protocol/specs.h"
@@ -63,7 +64,7 @@ class Messenger final : public PacketSink {
   // From now on large messages to this peer are announced with a key of `mover`, and pulled by its mover of
   // the same name, unless its link brings one. Before the first message, at both ends; the mover outlives
   // this object.
-  void set_mover(std::uint32_t number, Mover& mover) noexcept { peers_[number]->mover = &mover; }
+  void set_mover(std::uint32_t number, Mover& mover) noexcept { peers_[number].mover = &mover; }
 
   // Has `make` called for each link that comes up: the mover of device memory beside it, or null. It outlives
   // the link. Before the first link.
@@ -173,8 +174,10 @@ class Messenger final : public PacketSink {
   // Ends a request with `deadlocked`, and tells its peer, which waits for us, to do the same.
   void declare_deadlock(Request& request) noexcept;
 
-  [[nodiscard]] Peer& peer(std::uint32_t number) noexcept { return *peers_[number]; }
-  [[nodiscard]] const Peer& peer(std::uint32_t number) const noexcept { return *peers_[number]; }
+  [[nodiscard]] Peer& peer(std::uint32_t number) noexcept { return peers_[number]; }
+  [[nodiscard]] const Peer& peer(std::uint32_t number) const noexcept { return peers_[number]; }
+  // Those that there was something to do with; asking peer() for another one makes its record.
+  [[nodiscard]] const PeerTable& known_peers() const noexcept { return peers_; }
   [[nodiscard]] const MessengerOptions& options() const noexcept { return options_; }
   // Operations that have not ended, and the sends among them.
   [[nodiscard]] std::size_t live_requests() const noexcept { return live_count_; }
@@ -198,7 +201,7 @@ class Messenger final : public PacketSink {
   template <typename Predicate>
   [[nodiscard]] const Unexpected* find_among_oldest(Predicate&& is_wanted) noexcept;
   [[nodiscard]] const std::string& unreachable_reason(std::uint32_t number) const noexcept {
-    return unreachable_[number];
+    return peers_[number].unreachable;
   }
 
   // PacketSink
@@ -349,16 +352,16 @@ class Messenger final : public PacketSink {
   void end_when_safe(Request& request, base::Status status) noexcept;
   void fail_peer(Peer& peer, base::Status status, std::uint32_t culprit) noexcept;
   void fail_requests(Peer& peer, base::Status status) noexcept;
+  void fail_unmet(base::Status status) noexcept;
   void fail_any_source(base::Status status, Peer& peer) noexcept;
   [[nodiscard]] const AbortRecord* find_abort(std::uint32_t context) const noexcept;
 
   MessengerOptions options_;
   Matcher matcher_;
-  std::vector<std::unique_ptr<Peer>> peers_;
+  mutable PeerTable peers_;              // a question about a peer may be the first one
   std::function<void(PeerId)> connect_;  // empty: links come by themselves
   std::function<bool(PeerId, std::string_view)> other_way_;
   std::function<void()> search_;
-  std::vector<std::string> unreachable_;
 
   base::SlabPool<Request> requests_;
   base::SlabPool<Unexpected> messages_;

@@ -18,7 +18,7 @@ constexpr std::size_t least_own_piece = 4096;
 }  // namespace
 
 Posted Messenger::send(const SendSpec& spec) noexcept {
-  Peer& peer = *peers_[spec.destination];
+  Peer& peer = peers_[spec.destination];
   if (abort_record(spec.context) != nullptr) return {note_end(Code::aborted, &peer)};
   if (peer.state == PeerState::left || peer.state == PeerState::down) return {note_end(peer.reason, &peer)};
   if (leaving_) return {Code::closed};  // another thread is at it

@@ -74,6 +74,9 @@ struct TenderHabits {
   static constexpr std::uint32_t most_skip = 256;
 };
 
+// Of a peer whose link does not say another limit.
+inline constexpr std::size_t default_eager_bytes = std::size_t{64} << 10;
+
 // One other process (or ourselves), as Messenger sees it.
 struct Peer {
   std::uint32_t number = 0;
@@ -95,10 +98,10 @@ struct Peer {
   bool goodbye_sent = false;
   std::optional<std::uint32_t> goodbye_culprit;
 
-  std::size_t eager_limit_bytes = 64 << 10;        // as the link says, or the options
-  std::int32_t credit_units = eager_window_units;  // what we may still send as eager
-  std::int32_t held_units = 0;                     // what the peer may not send as eager,
-  std::int32_t owed_units = 0;                     // ... and of this, what we have to hand back
+  std::size_t eager_limit_bytes = default_eager_bytes;  // as the link says, or the options
+  std::int32_t credit_units = eager_window_units;       // what we may still send as eager
+  std::int32_t held_units = 0;                          // what the peer may not send as eager,
+  std::int32_t owed_units = 0;                          // ... and of this, what we have to hand back
 
   base::IntrusiveList<Request, OutboxTag> outbox;   // in order; before any piece of a stream
   base::IntrusiveList<Request, StreamTag> streams;  // granted sends
@@ -136,6 +139,9 @@ struct Peer {
   PacketHeader stall;             // what to tell
   bool stall_wanted = false;
   bool resume_wanted = false;
+
+  std::string unreachable;    // why the last dial came to nothing
+  Peer* next_made = nullptr;  // PeerTable's
 };
 
 // Whether receives from any source miss a peer that ended so. Of one that we never met nothing was expected

@@ -86,6 +86,32 @@ TEST_F(Linking, IsBegunByTheFirstOperationThatNeedsThePeer) {
   EXPECT_EQ(dialled_, (std::vector<PeerId>{0, 2})) << "or its death would go unnoticed";
 }
 
+// The records of the others, and with them most of a world's memory, are for those that one has to do with.
+TEST_F(Linking, MakesNoRecordOfAPeerThatNobodyNeeds) {
+  receive(any_source);
+  send(0);
+  tick_for(3s);
+  EXPECT_TRUE(messenger_.known_peers().is_made(0));
+  EXPECT_FALSE(messenger_.known_peers().is_made(2));
+  EXPECT_FALSE(messenger_.is_alone());
+}
+
+// No record was made that could say so.
+TEST_F(Linking, AtTheEndNobodyComesAnyMoreOfThoseThatWereNeverMet) {
+  const std::vector<std::uint32_t> members{1, 2};
+  ASSERT_TRUE(messenger_.open_context(40, members));
+  const Posted in_world = receive(any_source);
+  ReceiveSpec spec;
+  spec.pattern = {40, any_source, 0};
+  spec.data = &byte_;
+  spec.capacity_bytes = 1;
+  const Posted in_group = keep(messenger_.receive(spec));
+  messenger_.end();
+  EXPECT_EQ(in_world.request->status.code(), Code::closed);
+  EXPECT_EQ(in_group.request->status.code(), Code::closed);
+  EXPECT_EQ(send(2).status.code(), Code::closed);
+}
+
 TEST_F(Linking, AnAbortIsToldToAll) {
   messenger_.abort_context(0, 1, "enough");
   EXPECT_EQ(dialled_, (std::vector<PeerId>{0, 2}));
