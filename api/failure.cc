@@ -111,9 +111,11 @@ std::string near_misses(const FailedOperation& operation, Messenger& messenger) 
 std::string missing_link(const FailedOperation& operation, const Messenger& messenger) {
   if (operation.peer < 0) return {};
   const auto number = static_cast<std::uint32_t>(operation.peer);
-  const std::string& why = messenger.unreachable_reason(number);
-  const bool is_unmet = messenger.peer(number).state == transport::PeerState::expected;
-  return is_unmet && !why.empty() ? "no link to it: " + why : "";
+  const transport::Peer& peer = messenger.peer(number);
+  if (peer.state != transport::PeerState::expected) return {};
+  if (peer.dial.state == transport::DialState::asking)
+    return "no link to it: the store, which has its address, has not answered yet";
+  return peer.unreachable.empty() ? "" : "no link to it: " + peer.unreachable;
 }
 
 FailureFacts facts_of(const FailedOperation& operation, base::Status status, Messenger& messenger) {
@@ -141,7 +143,7 @@ FailureFacts facts_of(const FailedOperation& operation, base::Status status, Mes
     case Code::unreachable:
     case Code::refused:
       if (operation.peer >= 0)
-        facts.extra = messenger.unreachable_reason(static_cast<std::uint32_t>(operation.peer));
+        facts.extra = messenger.peer(static_cast<std::uint32_t>(operation.peer)).unreachable;
       break;
     case Code::aborted:
       if (const auto* record = messenger.abort_record(operation.context)) {

@@ -70,9 +70,8 @@ bool Attendance::await(const std::vector<std::string>& keys, base::Deadline unti
   });
 }
 
-bool Attendance::await_rank_0(const std::string& key, const std::vector<std::string>& keys,
-                              base::Deadline until) {
-  const std::string& own = keys[static_cast<std::size_t>(rank_)];
+bool Attendance::await_rank_0(const std::string& key, const std::string& own,
+                              const std::vector<std::string>& keys, base::Deadline until) {
   return wait_for({own, key}, until, [&](const StoreTimeoutError& error) {
     const auto& absent = error.details().keys;
     const bool answered = std::find(absent.begin(), absent.end(), own) == absent.end();

@@ -25,8 +25,10 @@ class Attendance {
   bool await(const std::vector<std::string>& keys, base::Deadline until);
 
   // The same for a key that rank 0 sets when all ranks have set theirs. The store is asked for those only
-  // when there is something to tell; if none of them is missing, rank 0 is.
-  bool await_rank_0(const std::string& key, const std::vector<std::string>& keys, base::Deadline until);
+  // when there is something to tell; if none of them is missing, rank 0 is. REQUIRES: `own` is a key that
+  // this rank has set, and ends in its number.
+  bool await_rank_0(const std::string& key, const std::string& own, const std::vector<std::string>& keys,
+                    base::Deadline until);
 
  private:
   template <typename Note>

@@ -1,13 +1,13 @@
 #include "api/wireup/card_desk.h"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <mutex>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "api/wireup/roll_call.h"
 #include "transport/base/log.h"
@@ -16,7 +16,7 @@
 namespace parley::wireup {
 namespace {
 
-// For one card.
+// For the cards that are read together.
 constexpr auto patience = std::chrono::seconds(5);
 // Of stop() with a store that is slow.
 constexpr auto patience_at_end = std::chrono::seconds(1);
@@ -33,12 +33,12 @@ struct CardDesk::State {
 
   std::mutex mutex;  // of what follows
   std::condition_variable changed;
-  std::deque<int> wanted;  // the first is being read
+  std::set<int> wanted;  // next
   Doing doing = Doing::nothing;
   bool is_over = false;
 
   void work() noexcept;
-  [[nodiscard]] std::string read(int rank) const noexcept;
+  [[nodiscard]] std::string read(std::span<const int> ranks) const noexcept;
 };
 
 void CardDesk::State::work() noexcept {
@@ -46,32 +46,29 @@ void CardDesk::State::work() noexcept {
   for (;;) {
     changed.wait(lock, [this] { return is_over || !wanted.empty(); });
     if (is_over) return;
-    const int rank = wanted.front();
+    const std::vector<int> ranks(wanted.begin(), wanted.end());
+    wanted.clear();
     doing = Doing::asking;
     lock.unlock();
-    const std::string why = read(rank);
+    const std::string why = read(ranks);
     lock.lock();
     if (!is_over) {
       doing = Doing::delivering;
       lock.unlock();
-      try {
-        deliver(rank, why);
-      } catch (const std::exception& error) {  // out of memory: it is wished for again
-        PARLEY_LOG(warn, "init", "the address of rank ", rank, " is of no use: ", error.what());
-      }
+      deliver(ranks, why);
       lock.lock();
     }
-    wanted.pop_front();
     doing = Doing::nothing;
     changed.notify_all();
   }
 }
 
-// Why it is not known; empty: it is.
-std::string CardDesk::State::read(int rank) const noexcept try {
+// Why they are not known; empty: they are.
+std::string CardDesk::State::read(std::span<const int> ranks) const noexcept try {
   const auto open_store = store.lock();
   if (open_store == nullptr) return "the store with its address is closed";
-  roster->learn(rank, read_card(*open_store, prefix, rank, base::Deadline::after(patience)));
+  auto cards = read_cards(*open_store, prefix, ranks, base::Deadline::after(patience));
+  for (std::size_t i = 0; i < ranks.size(); ++i) roster->learn(ranks[i], std::move(cards[i]));
   return {};
 } catch (const std::exception& error) {
   return base::concat("its address cannot be read from the store: ", error.what());
@@ -93,10 +90,9 @@ CardDesk::~CardDesk() {
 
 void CardDesk::want(int rank) {
   const std::lock_guard lock(state_->mutex);
-  auto& wanted = state_->wanted;
-  if (state_->is_over || std::find(wanted.begin(), wanted.end(), rank) != wanted.end()) return;
+  if (state_->is_over) return;
   if (!thread_.joinable()) thread_ = base::start_own_thread("cards", [state = state_] { state->work(); });
-  wanted.push_back(rank);
+  state_->wanted.insert(rank);
   state_->changed.notify_all();
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -12,15 +13,17 @@
 namespace parley::wireup {
 
 // Reads cards of ranks from the store for those who may not wait for it, as whoever holds the engine's lock.
+// What is wished for while the store is asked is read together next.
 //
 // Invariants: (1) its thread, which starts with the first wish, touches nothing but what it shares with this
 // object while it asks the store, so it may outlive both, if the store is slow; (2) nothing is delivered once
-// stop() has returned; (3) a rank that is wished for again before it was delivered is delivered once.
+// stop() has returned; (3) every wish is followed by a delivery, unless stop() is called.
 // Thread-safety: safe.
 class CardDesk {
  public:
-  // Called on the desk's thread. The roster knows the card, or `why` says why not.
-  using Deliver = std::function<void(int rank, const std::string& why)>;
+  // Called on the desk's thread; must not throw, nor wait for anything that needs this desk. The roster knows
+  // the cards of these ranks, or `why` says why not.
+  using Deliver = std::function<void(std::span<const int> ranks, const std::string& why)>;
 
   // `prefix`: of the cards' keys.
   CardDesk(std::weak_ptr<Store> store, std::string prefix, std::shared_ptr<Roster> roster, Deliver deliver);

@@ -33,7 +33,7 @@ enum class DeviceWish : std::uint8_t {
 DeviceWish chosen_device_path();
 
 // Up to this many ranks all are linked at the start; in larger worlds two ranks are when they first need it.
-// As PARLEY_FULL_MESH_LIMIT says, else 32. Throws UsageError.
+// As PARLEY_FULL_MESH_LIMIT says, else 32; that of rank 0 counts. Throws UsageError.
 int full_mesh_limit();
 
 }  // namespace parley::wireup

@@ -65,7 +65,7 @@ std::string reason_of(const World& world, int rank) {
     return "it left because of " + world.name_of(culprit);
   std::string reason = world.engine->inspect([&](const Messenger& messenger) {
     const auto number = static_cast<std::uint32_t>(rank);
-    const std::string& unreachable = messenger.unreachable_reason(number);
+    const std::string& unreachable = messenger.peer(number).unreachable;
     const base::Status status = messenger.peer(number).reason;
     return unreachable.empty() && status.failed() ? status.describe() : unreachable;
   });
@@ -100,8 +100,8 @@ namespace {
 void get_to_know(World& world, transport::Peer& peer) try {
   const int rank = static_cast<int>(peer.number);
   if (world.card_desk == nullptr || rank == world.rank) return;
+  if (world.roster->pid_of(rank) == 0) world.card_desk->want(rank);
   peer.title = world.name_of(rank);
-  if (!world.roster->card(rank)) world.card_desk->want(rank);
 } catch (const std::exception&) {  // no memory, or no thread: its number will do
 }
 
@@ -206,27 +206,25 @@ void link_to_all(World& world, base::Deadline deadline) {
 
 namespace {
 
-void dial_soon(World& world, transport::PeerId number) {
+// Dials a rank whose card is known; else that is read first.
+void dial_or_ask(World& world, Messenger& messenger, transport::PeerId number) {
   const int rank = static_cast<int>(number);
   if (const auto card = world.roster->card(rank))
-    world.ladder.dial(number, *card, base::Deadline::after(dial_patience));
-  else
-    world.card_desk->want(rank);
+    return world.ladder.dial(number, *card, base::Deadline::after(dial_patience));
+  world.card_desk->want(rank);
+  messenger.await_address(number);
 }
 
-// The card of a rank was read, or cannot be.
-void take_card(World& world, int rank, const std::string& why) {
-  const auto number = static_cast<transport::PeerId>(rank);
-  world.engine->locked([&](Messenger& messenger) {
-    transport::Peer& peer = messenger.peer(number);
-    peer.title = world.name_of(rank);
-    const bool is_awaited =
-        peer.state == PeerState::expected && peer.dial.state == transport::DialState::calling;
-    if (!is_awaited) return;
-    if (why.empty())
-      dial_soon(world, number);
-    else
-      messenger.on_unreachable(number, base::Code::unreachable, why);
+// The cards of these ranks were read, or cannot be.
+void take_cards(World& world, std::span<const int> ranks, const std::string& why) {
+  world.engine->locked_aside([&](Messenger& messenger) {
+    for (const int rank : ranks) {
+      const auto number = static_cast<transport::PeerId>(rank);
+      if (why.empty())
+        messenger.take_address(number);
+      else
+        messenger.lack_address(number, why);
+    }
   });
 }
 
@@ -234,12 +232,13 @@ void take_card(World& world, int rank, const std::string& why) {
 
 void link_on_demand(World& world) {
   world.on_demand = true;
-  world.card_desk =
-      std::make_unique<CardDesk>(world.store.get(), world.cards_prefix, world.roster,
-                                 [&world](int rank, const std::string& why) { take_card(world, rank, why); });
+  world.card_desk = std::make_unique<CardDesk>(
+      world.store.get(), world.cards_prefix, world.roster,
+      [&world](std::span<const int> ranks, const std::string& why) { take_cards(world, ranks, why); });
   world.engine->locked([&](Messenger& messenger) {
     fall_back(messenger, world.ladder);
-    messenger.connect_on_demand([&world](transport::PeerId peer) { dial_soon(world, peer); });
+    messenger.connect_on_demand(
+        [&world, &messenger](transport::PeerId peer) { dial_or_ask(world, messenger, peer); });
   });
   world.lookout = std::make_unique<Lookout>(world);
 }

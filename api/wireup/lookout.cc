@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -54,17 +55,21 @@ std::vector<Process> neighbours_of(const World& world) {
   return neighbours;
 }
 
-// The other places, in the order of their first ranks behind ours.
-std::vector<Topology::PlaceNumber> other_places(const World& world) {
+// The ranks of the other places, in the order of their first ranks behind ours.
+std::vector<std::vector<int>> other_places(const World& world) {
   const Topology& topology = world.roster->topology();
-  std::vector<bool> is_seen(topology.place_count());
-  is_seen[topology.place_of(world.rank)] = true;
-  std::vector<Topology::PlaceNumber> places;
-  for (int step = 1; step < world.size && places.size() < most_places; ++step) {
-    const auto place = topology.place_of((world.rank + step) % world.size);
-    if (is_seen[place]) continue;
-    is_seen[place] = true;
-    places.push_back(place);
+  constexpr auto none = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> index(topology.place_count(), none);
+  std::vector<std::vector<int>> places;
+  for (int step = 1; step < world.size; ++step) {
+    const int rank = (world.rank + step) % world.size;
+    const auto place = topology.place_of(rank);
+    if (place == topology.place_of(world.rank)) continue;
+    if (index[place] == none && places.size() < most_places) {
+      index[place] = places.size();
+      places.emplace_back();
+    }
+    if (index[place] != none) places[index[place]].push_back(rank);
   }
   return places;
 }
@@ -106,6 +111,7 @@ struct Lookout::Desk {
   std::vector<Fate> look(const std::optional<std::vector<int>>& asked) noexcept;
   std::vector<Fate> find_fates(const std::vector<int>& gone);
   Fate inquire(Store& open_store, int rank, base::Deadline deadline);
+  void learn_names(Store& open_store, const std::vector<Fate>& fates, base::Deadline deadline);
   [[nodiscard]] bool has_died(int rank) const;
 };
 
@@ -161,10 +167,21 @@ std::vector<Fate> Lookout::Desk::find_fates(const std::vector<int>& gone) {
     if (std::none_of(found.begin(), found.end(), is_it))
       found.push_back(inquire(*open_store, rank, deadline));
   }
-  for (const Fate& fate : found)
-    if (roster->pid_of(fate.culprit) == 0)
-      roster->learn(fate.culprit, read_card(*open_store, cards_prefix, fate.culprit, deadline));
+  learn_names(*open_store, found, deadline);
   return found;
+}
+
+// Of the dead whose processes are not known.
+void Lookout::Desk::learn_names(Store& open_store, const std::vector<Fate>& fates,
+                                base::Deadline deadline) try {
+  std::vector<int> ranks;
+  for (const Fate& fate : fates)
+    if (fate.how == Code::peer_died && roster->pid_of(fate.culprit) == 0) ranks.push_back(fate.culprit);
+  if (ranks.empty()) return;
+  auto cards = read_cards(open_store, cards_prefix, ranks, deadline);
+  for (std::size_t i = 0; i < ranks.size(); ++i) roster->learn(ranks[i], std::move(cards[i]));
+} catch (const std::exception& error) {
+  PARLEY_LOG(debug, "init", "errors name no processes of some ranks: ", error.what());
 }
 
 // What became of a rank that is no more and not on the list. If it died, it is now; but what only does not
@@ -182,7 +199,6 @@ Fate Lookout::Desk::inquire(Store& open_store, int rank, base::Deadline deadline
 
 Lookout::Lookout(World& world)
     : rank_(world.rank),
-      roster_(world.roster),
       period_(look_period + world.size * period_per_rank),
       sees_rank_0_(world.roster->topology().share_place(0, world.rank)),
       others_(other_places(world)),
@@ -259,8 +275,7 @@ bool Lookout::ask(const Messenger& messenger) {
 // Links to a rank of each other place, and to a rank 0 that is not of ours.
 void Lookout::keep_in_touch(Messenger& messenger) const {
   if (!sees_rank_0_ && is_unmet(messenger, 0)) messenger.await_peer(0);
-  for (const auto number : others_) {
-    const std::vector<int> place = roster_->topology().ranks_of(number);
+  for (const Place& place : others_) {
     const bool has_link =
         std::any_of(place.begin(), place.end(), [&](int rank) { return is(PeerState::up, messenger, rank); });
     if (has_link) continue;

@@ -44,15 +44,15 @@ class Lookout {
 
  private:
   struct Desk;
+  using Place = std::vector<int>;
   void search(transport::Messenger& messenger) noexcept;
   bool ask(const transport::Messenger& messenger);
   void keep_in_touch(transport::Messenger& messenger) const;
 
   const int rank_;
-  const std::shared_ptr<const Roster> roster_;
-  const std::chrono::nanoseconds period_;            // of searches
-  const bool sees_rank_0_;                           // or is it
-  const std::vector<Topology::PlaceNumber> others_;  // all places but our own, or as many as are looked after
+  const std::chrono::nanoseconds period_;  // of searches
+  const bool sees_rank_0_;                 // or is it
+  const std::vector<Place> others_;        // all places but our own, or as many as are looked after
   const std::shared_ptr<Desk> desk_;
   std::thread thread_;                                   // under the desk's mutex
   std::chrono::steady_clock::time_point next_search_{};  // under the engine's lock

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -148,9 +149,11 @@ void RollCall::forget_older_rounds() noexcept {
     const std::size_t places = listing ? listing->topology.place_count() : 0;
     for (std::size_t place = 0; place < places; ++place)
       store_.remove(round_key(round, base::concat(place_name, place)), deadline.remaining());
-    for (std::int64_t rank = 0; rank < size; ++rank)
-      for (const std::string& name :
-           {std::string(card_name), "confirmed/" + roster + '/', std::string("left/")})
+    std::vector<std::string> names{card_name, "left/"};
+    for (std::int64_t edition = 0; edition <= number_in(roster); ++edition)
+      names.push_back(base::concat("confirmed/", edition, '/'));
+    for (const std::string& name : names)
+      for (std::int64_t rank = 0; rank < size; ++rank)
         store_.remove(round_key(round, base::concat(name, rank)), deadline.remaining());
   } catch (const std::exception& error) {
     PARLEY_LOG(debug, "init", "what round ", round, " left in the store stays there: ", error.what());
@@ -171,27 +174,19 @@ std::int64_t RollCall::renewals() {
   return store_.add(key("renewals"), 0, deadline_.remaining());
 }
 
-std::vector<rendezvous::AddressCard> RollCall::read_cards() {
-  std::vector<rendezvous::AddressCard> cards;
-  for (const auto& value : store_.multi_get(keys_of_ranks(card_name), deadline_.remaining()))
-    cards.push_back(decoded(value));
-  return cards;
-}
-
-// A place and its edition are read apart from the list's: a reader that finds two of them looks again.
 void RollCall::write(const Listing& listing, const std::vector<rendezvous::AddressCard>& cards) {
+  const Topology& topology = listing.topology;
+  std::vector<std::vector<Process>> places(listing.has_all_cards() ? 0 : topology.place_count());
+  for (int rank = 0; !places.empty() && rank < world_size_; ++rank) {
+    const auto& card = cards[static_cast<std::size_t>(rank)];
+    places[topology.place_of(rank)].push_back({rank, card.pid, card.start});
+  }
   std::vector<std::string> keys;
   std::vector<Store::Value> values;
-  const Topology& topology = listing.topology;
-  for (Topology::PlaceNumber place = 0; !listing.has_all_cards() && place < topology.place_count(); ++place) {
-    std::vector<Process> processes;
-    for (const int rank : topology.ranks_of(place)) {
-      const auto& card = cards[static_cast<std::size_t>(rank)];
-      processes.push_back({rank, card.pid, card.start});
-    }
+  for (const std::vector<Process>& processes : places) {
     base::WireWriter writer;
     writer.put(listing.edition).put_bytes(encode(processes));
-    keys.push_back(key_of_place(place));
+    keys.push_back(key_of_place(static_cast<Topology::PlaceNumber>(keys.size())));
     values.push_back(std::move(writer).bytes());
   }
   keys.push_back(key(list_key));
@@ -204,7 +199,9 @@ std::optional<RollCall::Outcome> RollCall::make_list(std::int64_t latest, const 
   // Read before the cards: one that is overwritten from here on counts again.
   const std::int64_t edition = renewals();
   if (edition == latest) return std::nullopt;
-  std::vector<rendezvous::AddressCard> cards = read_cards();
+  std::vector<int> ranks(static_cast<std::size_t>(world_size_));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<rendezvous::AddressCard> cards = read_cards(store_, cards_prefix(), ranks, deadline_);
   Outcome outcome;
   outcome.listing = {edition, Topology(cards), cards, terms.review ? terms.review(cards) : std::nullopt};
   if (!terms.all_cards) outcome.listing.cards.resize(1);
@@ -214,41 +211,42 @@ std::optional<RollCall::Outcome> RollCall::make_list(std::int64_t latest, const 
 
 // REQUIRES: the list is there.
 std::optional<RollCall::Outcome> RollCall::read_list(std::int64_t latest) {
-  Outcome outcome;
-  auto listing = decode_listing(store_.get(key(list_key), deadline_.remaining()));
-  if (!listing || listing->topology.size() != world_size_) throw_another_version();
-  if (listing->edition == latest) return std::nullopt;
-  outcome.listing = *std::move(listing);
-  if (outcome.listing.has_all_cards()) return outcome;
-  const auto place = outcome.listing.topology.place_of(rank_);
-  const auto page = store_.get(key_of_place(place), deadline_.remaining());
-  base::WireReader reader(page);
-  const auto edition = reader.get<std::int64_t>();
-  const auto bytes = reader.get_bytes();
-  auto processes = reader.finished() ? decode_processes(*bytes) : std::nullopt;
-  if (!processes) throw_another_version();
-  if (*edition != outcome.listing.edition) return std::nullopt;
-  outcome.neighbours = *std::move(processes);
-  return outcome;
+  for (;;) {
+    auto listing = decode_listing(store_.get(key(list_key), deadline_.remaining()));
+    if (!listing || listing->topology.size() != world_size_) throw_another_version();
+    if (listing->edition == latest) return std::nullopt;
+    if (listing->has_all_cards()) return Outcome{*std::move(listing), {}};
+    const auto page = store_.get(key_of_place(listing->topology.place_of(rank_)), deadline_.remaining());
+    base::WireReader reader(page);
+    const auto edition = reader.get<std::int64_t>();
+    const auto bytes = reader.get_bytes();
+    auto processes = reader.finished() ? decode_processes(*bytes) : std::nullopt;
+    if (!processes) throw_another_version();
+    // Else rank 0 has written another list between the two.
+    if (*edition == listing->edition) return Outcome{*std::move(listing), *std::move(processes)};
+  }
 }
 
 std::optional<RollCall::Outcome> RollCall::exchange(const rendezvous::AddressCard& own, const Terms& terms) {
   publish(own);
   const bool makes_list = rank_ == 0;
   const std::vector<std::string> cards = keys_of_ranks(card_name);
+  const std::string& own_card = cards[static_cast<std::size_t>(rank_)];
   Attendance attendance(store_, rank_, world_size_, turn_.round, deadline_, terms.advice);
   if (makes_list)
     attendance.await(cards, base::Deadline::never());
   else
-    attendance.await_rank_0(key(list_key), cards, base::Deadline::never());
+    attendance.await_rank_0(key(list_key), own_card, cards, base::Deadline::never());
   std::map<std::int64_t, Outcome> confirmed;
   std::vector<std::string> confirmations;
   std::int64_t latest = -1;
+  bool has_confirmed = false;
   for (auto look = first_look;; look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period)) {
     if (auto news = makes_list ? make_list(latest, terms) : read_list(latest)) {
       latest = news->listing.edition;
       confirmations = keys_of_ranks(base::concat("confirmed/", latest, '/'));
-      if (latest >= own_edition_) {
+      has_confirmed = latest >= own_edition_;
+      if (has_confirmed) {
         confirmed.emplace(latest, *std::move(news));
         store_.set_string(confirmations[static_cast<std::size_t>(rank_)], "yes", deadline_.remaining());
       }
@@ -257,7 +255,8 @@ std::optional<RollCall::Outcome> RollCall::exchange(const rendezvous::AddressCar
     if (makes_list) {
       const bool by_all = attendance.await(confirmations, base::Deadline::after(look));
       made = exchange_text(store_, key(roster_key), {}, by_all ? std::to_string(latest) : "", deadline_);
-    } else if (attendance.await_rank_0(key(roster_key), confirmations, base::Deadline::after(look))) {
+    } else if (attendance.await_rank_0(key(roster_key), own_card, has_confirmed ? confirmations : cards,
+                                       base::Deadline::after(look))) {
       made = store_.get_string(key(roster_key), deadline_.remaining());
     }
     if (made.empty()) continue;
@@ -267,9 +266,13 @@ std::optional<RollCall::Outcome> RollCall::exchange(const rendezvous::AddressCar
   }
 }
 
-rendezvous::AddressCard read_card(Store& store, const std::string& prefix, int rank,
-                                  base::Deadline deadline) {
-  return decoded(store.get(base::concat(prefix, rank), deadline.remaining()));
+std::vector<rendezvous::AddressCard> read_cards(Store& store, const std::string& prefix,
+                                                std::span<const int> ranks, base::Deadline deadline) {
+  std::vector<std::string> keys;
+  for (const int rank : ranks) keys.push_back(base::concat(prefix, rank));
+  std::vector<rendezvous::AddressCard> cards;
+  for (const auto& value : store.multi_get(keys, deadline.remaining())) cards.push_back(decoded(value));
+  return cards;
 }
 
 }  // namespace parley::wireup

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,7 +80,6 @@ class RollCall {
   // The list, if there is another one than the `latest` edition: rank 0 makes it, the others read it.
   std::optional<Outcome> make_list(std::int64_t latest, const Terms& terms);
   std::optional<Outcome> read_list(std::int64_t latest);
-  [[nodiscard]] std::vector<rendezvous::AddressCard> read_cards();
   void write(const Listing& listing, const std::vector<rendezvous::AddressCard>& cards);
   [[nodiscard]] std::string key_of_place(Topology::PlaceNumber place) const;
   // The keys that the ranks set, in order.
@@ -93,8 +93,9 @@ class RollCall {
   std::int64_t own_edition_ = 0;  // the first one that our card is in
 };
 
-// The card of a rank of a world, by the prefix that its round gives to the keys of cards. Waits for it.
-// Throws StoreError, and InitError when it cannot be read.
-rendezvous::AddressCard read_card(Store& store, const std::string& prefix, int rank, base::Deadline deadline);
+// The cards of these ranks, by the prefix that their round gives to the keys. Waits for them. Throws
+// StoreError, and InitError when one cannot be read.
+std::vector<rendezvous::AddressCard> read_cards(Store& store, const std::string& prefix,
+                                                std::span<const int> ranks, base::Deadline deadline);
 
 }  // namespace parley::wireup

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "api/wireup/core_share.h"
@@ -51,8 +52,7 @@ Topology::Topology(std::span<const AddressCard> cards) : size_(static_cast<int>(
     const auto [host, is_new_host] =
         hosts.try_emplace(card.host_id, static_cast<std::uint32_t>(hosts_.size()));
     if (is_new_host)
-      hosts_.push_back(
-          {card.host, card.host_id, static_cast<std::uint32_t>(of_host.size()), count_cores(of_host)});
+      hosts_.push_back({card.host, static_cast<std::uint32_t>(of_host.size()), count_cores(of_host)});
     const auto [place, is_new_place] =
         places.try_emplace({host->second, card.pid_namespace}, static_cast<PlaceNumber>(places_.size()));
     if (is_new_place) places_.push_back({host->second, card.pid_namespace});
@@ -84,18 +84,10 @@ int Topology::local_rank(int rank) const noexcept {
   return count;
 }
 
-std::vector<int> Topology::ranks_of(PlaceNumber place) const {
-  std::vector<int> ranks;
-  for (const Run& run : runs_)
-    for (int rank = run.first; run.place == place && rank < end_of(run); ++rank) ranks.push_back(rank);
-  return ranks;
-}
-
 base::Bytes Topology::encode() const {
   base::WireWriter writer;
   writer.put(size_).put(static_cast<std::uint32_t>(hosts_.size()));
-  for (const Host& host : hosts_)
-    writer.put_string(host.name).put_string(host.id).put(host.ranks).put(host.cores);
+  for (const Host& host : hosts_) writer.put_string(host.name).put(host.ranks).put(host.cores);
   writer.put(static_cast<std::uint32_t>(places_.size()));
   for (const Place& place : places_) writer.put(place.host).put_string(place.pid_namespace);
   writer.put(static_cast<std::uint32_t>(runs_.size()));
@@ -120,11 +112,10 @@ std::optional<Topology> Topology::decode(std::span<const std::byte> bytes) {
   // A number that is too large ends with the bytes.
   for (auto left = reader.get<std::uint32_t>().value_or(0); left > 0; --left) {
     auto name = reader.get_string();
-    auto id = reader.get_string();
     const auto ranks = reader.get<std::uint32_t>();
     const auto cores = reader.get<std::uint32_t>();
     if (!cores) return std::nullopt;
-    topology.hosts_.push_back({*std::move(name), *std::move(id), *ranks, *cores});
+    topology.hosts_.push_back({*std::move(name), *ranks, *cores});
   }
   for (auto left = reader.get<std::uint32_t>().value_or(0); left > 0; --left) {
     const auto host = reader.get<std::uint32_t>();

@@ -21,7 +21,6 @@ class Topology {
  public:
   struct Host {
     std::string name;
-    std::string id;           // of no other host
     std::uint32_t ranks = 0;  // that it has
     std::uint32_t cores = 0;  // that those may use together; 0: not known
   };
@@ -39,12 +38,9 @@ class Topology {
   [[nodiscard]] const Host& host_of(int rank) const noexcept { return hosts_[host_number(rank)]; }
   [[nodiscard]] std::uint32_t host_number(int rank) const noexcept { return places_[place_of(rank)].host; }
   [[nodiscard]] PlaceNumber place_of(int rank) const noexcept { return run_of(rank).place; }
-  [[nodiscard]] bool share_host(int a, int b) const noexcept { return host_number(a) == host_number(b); }
   [[nodiscard]] bool share_place(int a, int b) const noexcept { return place_of(a) == place_of(b); }
   // How many lower ranks its host has.
   [[nodiscard]] int local_rank(int rank) const noexcept;
-  // In order.
-  [[nodiscard]] std::vector<int> ranks_of(PlaceNumber place) const;
   // Whether it offers shared memory to those of its host.
   [[nodiscard]] bool offers_memory(int rank) const noexcept { return run_of(rank).offers_memory; }
   // Whether it has a core of its own, see core_share.h.

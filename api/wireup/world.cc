@@ -30,8 +30,9 @@ World::World() = default;
 std::string World::describe_link(int other) const {
   const auto number = static_cast<std::uint32_t>(other);
   return engine->inspect([&](const transport::Messenger& messenger) {
-    const transport::Peer& peer = messenger.peer(number);
     const std::string name = name_of(other);
+    if (!messenger.known_peers().is_made(number)) return base::concat("on demand to ", name);
+    const transport::Peer& peer = messenger.peer(number);
     if (peer.endpoint == nullptr) {
       if (peer.state == transport::PeerState::expected) return base::concat("on demand to ", name);
       const bool has_left = peer.reason.code() == base::Code::peer_left;

@@ -37,7 +37,7 @@ constexpr std::array known = {
                   "1: connections are encrypted, store and data; on all ranks alike; default 0"},
     KnownVariable{"PARLEY_HOST", "address or name of this host to listen on and to advertise"},
     KnownVariable{"PARLEY_FULL_MESH_LIMIT",
-                  "largest world whose ranks are all linked at the start; default 32"},
+                  "largest world whose ranks are all linked at the start, as rank 0 has it; default 32"},
     KnownVariable{"PARLEY_TRANSPORTS",
                   "what may link two processes: tcp, shm, or ^tcp for all but this one; default shm,tcp"},
     KnownVariable{"PARLEY_CUDA", "off: devices are left alone, as if there were none; default on"},

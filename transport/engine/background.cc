@@ -93,6 +93,7 @@ void Engine::background_main() noexcept {
     }
     left_out = left_to_callers = 0;
     look_in(seen_polls);
+    if (!deferred_.empty()) run_deferred_unlocked();
     while (background_turn(seen_polls, quiet_turns)) {
       if (lock_.contended()) lock_.yield();
       if (!deferred_.empty()) run_deferred_unlocked();
@@ -114,7 +115,6 @@ void Engine::look_in(std::uint64_t& seen_polls) noexcept {
     // Somebody dials us, and waits for the next step of the handshake.
     if (reactor_is_busy(Clock::now())) background_.store(Background::watching, std::memory_order_relaxed);
   }
-  if (!deferred_.empty()) run_deferred_unlocked();
 }
 
 // Whether it has done something a moment ago, so that more may follow.

@@ -26,6 +26,11 @@ bool is_under_way(DialState state) noexcept {
   return state == DialState::calling || state == DialState::tentative;
 }
 
+// Somebody has to look for what comes of it.
+bool is_pending(DialState state) noexcept {
+  return state == DialState::asking || is_under_way(state);
+}
+
 // A host that has not been seen for as long as a dial lasts is lost; a process whose host answers may be
 // stopped, or busy.
 bool is_lost_host(Status status) noexcept {
@@ -47,7 +52,7 @@ void answer_dial(Endpoint& endpoint, const PacketHeader& answer) noexcept {
 }  // namespace
 
 void Messenger::set_dial(Peer& peer, DialState state, Endpoint* endpoint) noexcept {
-  dials_under_way_ += (is_under_way(state) ? 1 : 0) - (is_under_way(peer.dial.state) ? 1 : 0);
+  dials_under_way_ += (is_pending(state) ? 1 : 0) - (is_pending(peer.dial.state) ? 1 : 0);
   peer.dial = {state, endpoint, Clock::now()};
 }
 
@@ -67,6 +72,21 @@ void Messenger::want_link(Peer& peer) noexcept {
   } catch (const std::exception& error) {
     on_unreachable(peer.number, Code::exhausted, error.what());
   }
+}
+
+void Messenger::await_address(PeerId number) noexcept {
+  set_dial(peers_[number], DialState::asking, nullptr);
+}
+
+void Messenger::take_address(PeerId number) noexcept {
+  Peer& peer = peers_[number];
+  if (peer.state != PeerState::expected || peer.dial.state != DialState::asking) return;
+  set_dial(peer, DialState::none, nullptr);
+  want_link(peer);
+}
+
+void Messenger::lack_address(PeerId number, std::string_view why) noexcept {
+  if (peers_[number].dial.state == DialState::asking) on_unreachable(number, Code::unreachable, why);
 }
 
 // Somebody still waits for a peer whose dial has come to nothing, or has no answer.

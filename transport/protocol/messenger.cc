@@ -12,8 +12,7 @@ using base::Status;
 
 Messenger::Messenger(const MessengerOptions& options)
     : options_(options),
-      peers_(options.peer_count,
-             {.eager_limit_bytes = options.eager_limit_bytes.value_or(default_eager_bytes)}) {}
+      peers_(options.peer_count, options.eager_limit_bytes.value_or(default_eager_bytes)) {}
 
 Messenger::~Messenger() {
   for (Peer& peer : peers_) {
@@ -88,7 +87,7 @@ bool Messenger::owes_aborts() const noexcept {
 }
 
 void Messenger::end() noexcept {
-  peers_.begin_with({.eager_limit_bytes = default_eager_bytes, .end = Code::closed});
+  peers_.end_with(Code::closed);
   for (Peer& peer : peers_)
     if (peer.state == PeerState::expected) fail_peer(peer, Code::closed, peer.number);
   fail_unmet(Code::closed);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,14 +28,13 @@
 namespace parley::transport {
 
 // The message protocol over ordered links: matching, eager and offered messages, credit, cancelling, failure
-// of peers. It moves nothing by itself: transports deliver to it as PacketSink, and it answers with
-// try_send().
+// of peers. It moves nothing by itself: transports deliver to it as PacketSink; it answers with try_send().
 //
 // Invariants: (1) a request is in exactly one of {an outbox, `streams`, `tendered_`, the matcher, none};
 // (2) messages to one peer enter its link in the order of the send calls; (3) a buffer is touched only in the
 // states that RequestState names; (4) no link is ever left unread.
-// Thread-safety: none; the engine's lock. Cost: an eager message makes no allocation and one
-// try_send(), two if it is tendered in vain.
+// Thread-safety: none; the engine's lock. Cost: an eager message makes no allocation and one try_send(), two
+// if it is tendered in vain.
 class Messenger final : public PacketSink {
  public:
   explicit Messenger(const MessengerOptions& options);
@@ -47,15 +45,17 @@ class Messenger final : public PacketSink {
   // Has `connect` called, once for each peer, when it is first needed: by a send, a receive that names it, or
   // an abort. Whoever is dialled at the same time by the peer gets one link all the same.
   void connect_on_demand(std::function<void(PeerId)> connect) { connect_ = std::move(connect); }
+  // `connect` may say that it looks for the address first; then one of the others follows: it is called
+  // again, or there is no link for now. They do nothing when there is one meanwhile.
+  void await_address(PeerId number) noexcept;
+  void take_address(PeerId number) noexcept;
+  void lack_address(PeerId number, std::string_view why) noexcept;
 
-  // Has `other_way` asked when a dial has come to nothing, and why; true: it has begun another one.
-  void set_other_way(std::function<bool(PeerId, std::string_view)> other_way) {
-    other_way_ = std::move(other_way);
-  }
+  // Has `way` asked when a dial has come to nothing, and why; true: it has begun another one.
+  void set_other_way(std::function<bool(PeerId, std::string_view)> way) { other_way_ = std::move(way); }
 
   // Has `search` called at each tick at which a receive or probe from any source has waited for half a
-  // second: it is told nothing by peers to which there is no link. `search` may call await_peer() and
-  // note_fate().
+  // second: peers without a link tell it nothing. `search` may call await_peer() and note_fate().
   void set_search(std::function<void()> search) { search_ = std::move(search); }
 
   Posted send(const SendSpec& spec) noexcept;
@@ -176,7 +176,7 @@ class Messenger final : public PacketSink {
 
   [[nodiscard]] Peer& peer(std::uint32_t number) noexcept { return peers_[number]; }
   [[nodiscard]] const Peer& peer(std::uint32_t number) const noexcept { return peers_[number]; }
-  // Those that there was something to do with; asking peer() for another one makes its record.
+  // That there was something to do with; asking peer() for another one makes its record.
   [[nodiscard]] const PeerTable& known_peers() const noexcept { return peers_; }
   [[nodiscard]] const MessengerOptions& options() const noexcept { return options_; }
   // Operations that have not ended, and the sends among them.
@@ -200,9 +200,6 @@ class Messenger final : public PacketSink {
   // nothing much; null: there is none.
   template <typename Predicate>
   [[nodiscard]] const Unexpected* find_among_oldest(Predicate&& is_wanted) noexcept;
-  [[nodiscard]] const std::string& unreachable_reason(std::uint32_t number) const noexcept {
-    return peers_[number].unreachable;
-  }
 
   // PacketSink
   void on_link(PeerId number, Endpoint& endpoint) noexcept override;

@@ -42,6 +42,7 @@ struct StallReport {
 // How our own dial to a peer stands.
 enum class DialState : std::uint8_t {
   none,       // not begun, or over
+  asking,     // we find out its address: nothing was dialled, and the peer's own dial is welcome
   calling,    // Transport::connect() is under way
   tentative,  // it has come through; the peer has not answered it yet
   resting,    // it came to nothing that is final: again after a while, if somebody still waits

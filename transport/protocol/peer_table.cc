@@ -9,10 +9,10 @@ Peer& PeerTable::make(std::uint32_t number) noexcept {
   Peer& peer = *std::construct_at(room_ + number);
   peer.number = peer.culprit = number;
   peer.title = "rank " + std::to_string(number);
-  peer.eager_limit_bytes = beginning_.eager_limit_bytes;
-  if (beginning_.end.failed()) {
+  peer.eager_limit_bytes = eager_limit_bytes_;
+  if (end_.failed()) {
     peer.state = PeerState::down;
-    peer.reason = beginning_.end;
+    peer.reason = end_;
   }
   is_made_[number] = true;
   ++made_;

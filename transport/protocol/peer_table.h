@@ -18,15 +18,11 @@ namespace parley::transport {
 // Thread-safety: none; the engine's lock.
 class PeerTable {
  public:
-  // What the records begin with.
-  struct Beginning {
-    std::size_t eager_limit_bytes = default_eager_bytes;
-    base::Status end = {};  // failed: there will be no link, for this reason
-  };
-
-  // Throws std::bad_alloc.
-  PeerTable(std::uint32_t count, const Beginning& beginning)
-      : beginning_(beginning), room_(std::allocator<Peer>().allocate(count)), is_made_(count) {}
+  // Records begin with that limit. Throws std::bad_alloc.
+  explicit PeerTable(std::uint32_t count, std::size_t eager_limit_bytes = default_eager_bytes)
+      : eager_limit_bytes_(eager_limit_bytes),
+        room_(std::allocator<Peer>().allocate(count)),
+        is_made_(count) {}
   ~PeerTable() {
     for (Peer* peer = first_; peer != nullptr;) std::destroy_at(std::exchange(peer, peer->next_made));
     std::allocator<Peer>().deallocate(room_, is_made_.size());
@@ -43,11 +39,11 @@ class PeerTable {
 
   // How the link to it has ended, if it has; makes no record.
   [[nodiscard]] base::Status reason(std::uint32_t number) const noexcept {
-    return is_made_[number] ? room_[number].reason : beginning_.end;
+    return is_made_[number] ? room_[number].reason : end_;
   }
 
-  // Of the records that are made from now on.
-  void begin_with(const Beginning& beginning) noexcept { beginning_ = beginning; }
+  // There will be no link to those whose records are not made yet, for this reason.
+  void end_with(base::Status end) noexcept { end_ = end; }
 
   // Over the records that are made, in the order of their making; more may be made meanwhile.
   class Iterator {
@@ -77,7 +73,8 @@ class PeerTable {
  private:
   Peer& make(std::uint32_t number) noexcept;
 
-  Beginning beginning_;
+  const std::size_t eager_limit_bytes_;
+  base::Status end_;  // failed: see end_with()
   Peer* const room_;  // for size() of them
   std::vector<bool> is_made_;
   std::size_t made_ = 0;

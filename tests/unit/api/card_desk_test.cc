@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,17 +25,17 @@ using ::testing::HasSubstr;
 
 const std::string prefix = "card/";
 
-std::shared_ptr<Roster> two_strangers() {
-  return std::make_shared<Roster>(Topology(std::vector<AddressCard>(2)));
+std::shared_ptr<Roster> strangers(std::size_t count) {
+  return std::make_shared<Roster>(Topology(std::vector<AddressCard>(count)));
 }
 
 // What was delivered.
 class Inbox {
  public:
   CardDesk::Deliver slot() {
-    return [this](int rank, const std::string& why) {
+    return [this](std::span<const int> ranks, const std::string& why) {
       const std::lock_guard lock(mutex_);
-      ranks_.push_back(rank);
+      ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
       if (!why.empty()) why_ = why;
     };
   }
@@ -64,7 +65,7 @@ void put_card(Store& store, int rank, const std::string& address) {
 
 TEST(CardDesk, ReadsWhatIsWantedAndTheRosterKnowsIt) {
   const auto store = make_memory_store();
-  const auto roster = two_strangers();
+  const auto roster = strangers(2);
   put_card(*store, 1, "there");
   Inbox inbox;
   CardDesk desk(store, prefix, roster, inbox.slot());
@@ -76,25 +77,43 @@ TEST(CardDesk, ReadsWhatIsWantedAndTheRosterKnowsIt) {
   EXPECT_THAT(roster->name_of(1), HasSubstr("pid 41"));
 }
 
-TEST(CardDesk, WhatIsWantedTwiceBeforeItComesIsDeliveredOnce) {
-  const auto store = make_memory_store();
+// The store is asked for the first card; what is wanted meanwhile is read together, each once.
+TEST(CardDesk, ReadsTogetherWhatIsWantedMeanwhile) {
+  WatchedStore store(make_memory_store());
+  put_card(store, 0, "a");
   Inbox inbox;
-  CardDesk desk(store, prefix, two_strangers(), inbox.slot());
+  const std::shared_ptr<Store> unowned(&store, [](Store*) {});
+  CardDesk desk(unowned, prefix, strangers(3), inbox.slot());
   desk.want(1);
-  desk.want(0);
+  while (store.calls_of("multi_get") == 0) std::this_thread::yield();
+  for (const int rank : {2, 0, 2, 0}) desk.want(rank);
+  put_card(store, 2, "c");
+  put_card(store, 1, "b");
+  EXPECT_THAT(inbox.await(3), ElementsAre(1, 0, 2));
+  EXPECT_EQ(store.calls_of("multi_get"), 2);
+}
+
+// It came to nothing, and whoever hears so may wish for it at once.
+TEST(CardDesk, WhatIsWantedInADeliveryIsReadAgain) {
+  const auto store = make_memory_store();
+  store->set_string(prefix + "1", "no card");
+  Inbox inbox;
+  CardDesk* again = nullptr;
+  CardDesk desk(store, prefix, strangers(2), [&](std::span<const int> ranks, const std::string& why) {
+    put_card(*store, 1, "there");
+    if (!why.empty()) again->want(1);
+    inbox.slot()(ranks, why);
+  });
+  again = &desk;
   desk.want(1);
-  put_card(*store, 0, "a");
-  put_card(*store, 1, "b");
-  EXPECT_THAT(inbox.await(2), ElementsAre(1, 0));
-  desk.stop();
-  EXPECT_EQ(inbox.await(2).size(), 2U);
+  EXPECT_THAT(inbox.await(2), ElementsAre(1, 1));
 }
 
 TEST(CardDesk, SaysWhyACardCannotBeHad) {
   const auto store = make_memory_store();
   store->set_string(prefix + "1", "no card");
   Inbox inbox;
-  CardDesk desk(store, prefix, two_strangers(), inbox.slot());
+  CardDesk desk(store, prefix, strangers(2), inbox.slot());
   desk.want(1);
   inbox.await(1);
   EXPECT_THAT(inbox.why(),
@@ -104,7 +123,7 @@ TEST(CardDesk, SaysWhyACardCannotBeHad) {
 TEST(CardDesk, SaysThatTheStoreIsClosed) {
   auto store = make_memory_store();
   Inbox inbox;
-  CardDesk desk(std::exchange(store, nullptr), prefix, two_strangers(), inbox.slot());
+  CardDesk desk(std::exchange(store, nullptr), prefix, strangers(2), inbox.slot());
   desk.want(1);
   inbox.await(1);
   EXPECT_EQ(inbox.why(), "the store with its address is closed");
@@ -116,7 +135,7 @@ TEST(CardDesk, EndsWhileTheStoreIsAsked) {
   Inbox inbox;
   const auto begin = std::chrono::steady_clock::now();
   {
-    CardDesk desk(store, prefix, two_strangers(), inbox.slot());
+    CardDesk desk(store, prefix, strangers(2), inbox.slot());
     desk.want(1);
     std::this_thread::sleep_for(50ms);
   }

@@ -1,7 +1,9 @@
-// Who goes on under the engine's lock, at the end of a look at the network.
+// Who goes on under the engine's lock, at the end of a look at the network; and who runs what follows.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "transport/engine/engine.h"
 
@@ -59,6 +61,34 @@ TEST(Agent, AdvancesWhileItsCallerWaits) {
   wake(engine, agent);
   EXPECT_TRUE(
       engine.wait_until([&](const Messenger&) { return agent.advanced == 5; }, std::chrono::hours(1)));
+}
+
+// Remembers who ran it.
+struct Told final : Deferred {
+  void run() noexcept override {
+    by = std::this_thread::get_id();
+    is_done.store(true, std::memory_order_release);  // with the load of whoever reads `by`
+  }
+  std::thread::id by;
+  std::atomic<bool> is_done{false};
+};
+
+// A completion function may end what the thread works for, which then would wait for itself.
+TEST(LockedAside, LeavesWhatIsDeferredToOthers) {
+  Engine engine(without_background());
+  Told told;
+  engine.locked_aside([&](Messenger&) { engine.defer(told); });
+  EXPECT_FALSE(told.is_done);
+  engine.locked([](Messenger&) {});
+  EXPECT_TRUE(told.is_done);
+}
+
+TEST(LockedAside, HasTheBackgroundThreadRunIt) {
+  Engine engine{EngineOptions()};
+  Told told;
+  engine.locked_aside([&](Messenger&) { engine.defer(told); });
+  while (!told.is_done.load(std::memory_order_acquire)) std::this_thread::yield();
+  EXPECT_NE(told.by, std::this_thread::get_id());
 }
 
 }  // namespace

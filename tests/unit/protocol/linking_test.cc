@@ -6,74 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/protocol/forged_link.h"
-#include "transport/protocol/messenger.h"
+#include "tests/unit/protocol/linking_fixture.h"
 
 namespace parley::transport {
 namespace {
 
 using base::Code;
 using namespace std::chrono_literals;
-
-// Process 1 of three; 0 and 2 are the test.
-class Linking : public testing::Test {
- protected:
-  Linking() {
-    messenger_.connect_on_demand([this](PeerId peer) { dialled_.push_back(peer); });
-  }
-  ~Linking() override {
-    for (ForgedLink* link : {&ours_, &theirs_}) messenger_.on_closed(*link, Code::closed);
-    for (Request* request : requests_) messenger_.release(*request);
-  }
-
-  Posted send(std::uint32_t to) {
-    SendSpec spec;
-    spec.destination = to;
-    spec.data = &byte_;
-    spec.bytes = 1;
-    spec.timeout = std::chrono::hours(1);
-    return keep(messenger_.send(spec));
-  }
-  Posted receive(std::uint32_t from) {
-    ReceiveSpec spec;
-    spec.pattern = {0, from, 0};
-    spec.data = &byte_;
-    spec.capacity_bytes = 1;
-    spec.timeout = std::chrono::hours(1);
-    return keep(messenger_.receive(spec));
-  }
-  Posted keep(Posted posted) {
-    if (posted.request != nullptr) requests_.push_back(posted.request);
-    return posted;
-  }
-  // Our dial has come through to the peer, which has yet to answer; or the peer's to us.
-  void our_dial(PeerId peer) {
-    ours_.dialled = true;
-    messenger_.on_link(peer, ours_);
-  }
-  void their_dial(PeerId peer) { messenger_.on_link(peer, theirs_); }
-  void answer(PacketKind kind, TurnedAway why = {}) {
-    PacketHeader header{.kind = kind};
-    header.id = static_cast<std::uint32_t>(why);
-    messenger_.on_packet(ours_, header, {});
-  }
-  void tick_for(std::chrono::milliseconds time) {
-    const auto now = std::chrono::steady_clock::now();
-    for (auto passed = 0ms; passed <= time; passed += 100ms) messenger_.tick(now + passed);
-  }
-  static std::vector<PacketKind> kinds(const ForgedLink& link) {
-    std::vector<PacketKind> kinds;
-    for (const PacketHeader& header : link.sent) kinds.push_back(header.kind);
-    return kinds;
-  }
-
-  ForgedLink ours_;
-  ForgedLink theirs_;
-  Messenger messenger_{MessengerOptions{.self = 1, .peer_count = 3}};
-  std::vector<PeerId> dialled_;
-  std::vector<Request*> requests_;
-  std::byte byte_{};
-};
 
 TEST_F(Linking, IsBegunByTheFirstOperationThatNeedsThePeer) {
   receive(any_source);
@@ -86,37 +25,50 @@ TEST_F(Linking, IsBegunByTheFirstOperationThatNeedsThePeer) {
   EXPECT_EQ(dialled_, (std::vector<PeerId>{0, 2})) << "or its death would go unnoticed";
 }
 
-// The records of the others, and with them most of a world's memory, are for those that one has to do with.
-TEST_F(Linking, MakesNoRecordOfAPeerThatNobodyNeeds) {
-  receive(any_source);
-  send(0);
-  tick_for(3s);
-  EXPECT_TRUE(messenger_.known_peers().is_made(0));
-  EXPECT_FALSE(messenger_.known_peers().is_made(2));
-  EXPECT_FALSE(messenger_.is_alone());
-}
-
-// No record was made that could say so.
-TEST_F(Linking, AtTheEndNobodyComesAnyMoreOfThoseThatWereNeverMet) {
-  const std::vector<std::uint32_t> members{1, 2};
-  ASSERT_TRUE(messenger_.open_context(40, members));
-  const Posted in_world = receive(any_source);
-  ReceiveSpec spec;
-  spec.pattern = {40, any_source, 0};
-  spec.data = &byte_;
-  spec.capacity_bytes = 1;
-  const Posted in_group = keep(messenger_.receive(spec));
-  messenger_.end();
-  EXPECT_EQ(in_world.request->status.code(), Code::closed);
-  EXPECT_EQ(in_group.request->status.code(), Code::closed);
-  EXPECT_EQ(send(2).status.code(), Code::closed);
-}
-
 TEST_F(Linking, AnAbortIsToldToAll) {
   messenger_.abort_context(0, 1, "enough");
   EXPECT_EQ(dialled_, (std::vector<PeerId>{0, 2}));
   their_dial(2);
   EXPECT_EQ(kinds(theirs_), (std::vector{PacketKind::welcome, PacketKind::abort}));
+}
+
+// Nothing was dialled yet, so nothing crosses.
+TEST_F(Linking, WhileAnAddressIsLookedForThePeersOwnDialIsWelcome) {
+  messenger_.connect_on_demand([this](PeerId peer) { messenger_.await_address(peer); });
+  send(0);
+  their_dial(0);
+  EXPECT_EQ(kinds(theirs_), (std::vector{PacketKind::welcome, PacketKind::eager}));
+  messenger_.take_address(0);
+  EXPECT_FALSE(messenger_.is_dialling());
+  EXPECT_EQ(messenger_.peer(0).state, PeerState::up);
+}
+
+TEST_F(Linking, AnAddressThatIsFoundIsDialled) {
+  bool is_known = false;
+  messenger_.connect_on_demand([&](PeerId peer) {
+    if (is_known) return dialled_.push_back(peer);
+    messenger_.await_address(peer);
+  });
+  send(0);
+  EXPECT_TRUE(messenger_.is_dialling());
+  is_known = true;
+  messenger_.take_address(0);
+  messenger_.take_address(0);
+  EXPECT_EQ(dialled_, std::vector<PeerId>{0});
+}
+
+TEST_F(Linking, AnAddressThatCannotBeHadIsLookedForAgain) {
+  int times = 0;
+  messenger_.connect_on_demand([&](PeerId peer) {
+    ++times;
+    messenger_.await_address(peer);
+  });
+  send(0);
+  messenger_.lack_address(0, "nobody knows it");
+  EXPECT_EQ(messenger_.peer(0).unreachable, "nobody knows it");
+  EXPECT_EQ(times, 1);
+  tick_for(3s);
+  EXPECT_EQ(times, 2);
 }
 
 TEST_F(Linking, AnAbortOfOthersIsPassedOnOnLinksAlone) {
@@ -217,7 +169,7 @@ TEST_F(Linking, WhoIsTakenForASecondProcessIsTold) {
   our_dial(0);
   answer(PacketKind::turned_away, TurnedAway::taken);
   EXPECT_EQ(sent.request->status.code(), Code::refused);
-  EXPECT_NE(messenger_.unreachable_reason(0).find("our number"), std::string::npos);
+  EXPECT_NE(messenger_.peer(0).unreachable.find("our number"), std::string::npos);
 }
 
 TEST_F(Linking, ADialThatEndsWithoutAnAnswerIsMadeAgainWhileSomebodyWaits) {
@@ -238,7 +190,7 @@ TEST_F(Linking, AtWhoseAddressNobodyListensIsGone) {
   const Posted any = receive(any_source);
   messenger_.on_unreachable(0, {Code::unreachable, ECONNREFUSED}, "connection refused");
   EXPECT_EQ(sent.request->status.code(), Code::gone);
-  EXPECT_EQ(messenger_.unreachable_reason(0), "connection refused");
+  EXPECT_EQ(messenger_.peer(0).unreachable, "connection refused");
   EXPECT_EQ(send(0).status.code(), Code::gone) << "and stays so";
   EXPECT_EQ(any.request->state, RequestState::posted) << "it may have left in good order";
   EXPECT_EQ(messenger_.dead_process(), std::nullopt);
@@ -249,7 +201,7 @@ TEST_F(Linking, AHostThatIsSilentOrHasNoRouteToItIsGone) {
   const Posted sent = send(0);
   messenger_.on_unreachable(0, {Code::unreachable, ETIMEDOUT}, "no answer");
   EXPECT_EQ(sent.request->status.code(), Code::gone);
-  EXPECT_EQ(messenger_.unreachable_reason(0), "no answer");
+  EXPECT_EQ(messenger_.peer(0).unreachable, "no answer");
   const Posted received = receive(2);
   messenger_.on_unreachable(2, {Code::unreachable, EHOSTUNREACH}, "no route");
   EXPECT_EQ(received.request->status.code(), Code::gone);
