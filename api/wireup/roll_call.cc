@@ -61,6 +61,17 @@ rendezvous::AddressCard decoded(const Store::Value& value) {
   return *std::move(card);
 }
 
+// By place.
+std::vector<std::vector<Process>> processes_of(const Topology& topology,
+                                               const std::vector<rendezvous::AddressCard>& cards) {
+  std::vector<std::vector<Process>> places(topology.place_count());
+  for (int rank = 0; rank < topology.size(); ++rank) {
+    const auto& card = cards[static_cast<std::size_t>(rank)];
+    places[topology.place_of(rank)].push_back({rank, card.pid, card.start});
+  }
+  return places;
+}
+
 std::string own_name() {
   return base::concat(base::host_name(), ", pid ", getpid());
 }
@@ -174,13 +185,7 @@ std::int64_t RollCall::renewals() {
   return store_.add(key("renewals"), 0, deadline_.remaining());
 }
 
-void RollCall::write(const Listing& listing, const std::vector<rendezvous::AddressCard>& cards) {
-  const Topology& topology = listing.topology;
-  std::vector<std::vector<Process>> places(listing.has_all_cards() ? 0 : topology.place_count());
-  for (int rank = 0; !places.empty() && rank < world_size_; ++rank) {
-    const auto& card = cards[static_cast<std::size_t>(rank)];
-    places[topology.place_of(rank)].push_back({rank, card.pid, card.start});
-  }
+void RollCall::write(const Listing& listing, const std::vector<std::vector<Process>>& places) {
   std::vector<std::string> keys;
   std::vector<Store::Value> values;
   for (const std::vector<Process>& processes : places) {
@@ -203,9 +208,16 @@ std::optional<RollCall::Outcome> RollCall::make_list(std::int64_t latest, const 
   std::iota(ranks.begin(), ranks.end(), 0);
   std::vector<rendezvous::AddressCard> cards = read_cards(store_, cards_prefix(), ranks, deadline_);
   Outcome outcome;
-  outcome.listing = {edition, Topology(cards), cards, terms.review ? terms.review(cards) : std::nullopt};
-  if (!terms.all_cards) outcome.listing.cards.resize(1);
-  write(outcome.listing, cards);
+  outcome.listing = {edition, Topology(cards), {}, terms.review ? terms.review(cards) : std::nullopt};
+  std::vector<std::vector<Process>> places;
+  if (terms.all_cards) {
+    outcome.listing.cards = std::move(cards);
+  } else {
+    outcome.listing.cards.push_back(cards.front());
+    places = processes_of(outcome.listing.topology, cards);
+  }
+  write(outcome.listing, places);
+  if (!places.empty()) outcome.neighbours = std::move(places[outcome.listing.topology.place_of(rank_)]);
   return outcome;
 }
 

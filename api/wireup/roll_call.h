@@ -80,7 +80,8 @@ class RollCall {
   // The list, if there is another one than the `latest` edition: rank 0 makes it, the others read it.
   std::optional<Outcome> make_list(std::int64_t latest, const Terms& terms);
   std::optional<Outcome> read_list(std::int64_t latest);
-  void write(const Listing& listing, const std::vector<rendezvous::AddressCard>& cards);
+  // `places`: the processes of each, or nothing.
+  void write(const Listing& listing, const std::vector<std::vector<Process>>& places);
   [[nodiscard]] std::string key_of_place(Topology::PlaceNumber place) const;
   // The keys that the ranks set, in order.
   [[nodiscard]] std::vector<std::string> keys_of_ranks(std::string_view name) const;

@@ -6,7 +6,7 @@ namespace parley::bench::scale {
 
 std::optional<double> promised(Quantity quantity, int ranks) noexcept {
   switch (quantity) {
-    case Quantity::memory: return 1024 + 4.0 * ranks;
+    case Quantity::memory: return 1024 + 2.0 * ranks;
     case Quantity::descriptors: return 32;
     case Quantity::linked_memory: return 1024 + 80.0 * ranks;
     case Quantity::linked_descriptors: return 32 + 3.0 * ranks;

@@ -32,9 +32,9 @@ class Survey {
   explicit Survey(const ScaleOptions& options) : options_(options), progress_(all_seconds(), options.quiet) {}
 
   Figures run() {
-    for (int round = 0; round < options_.rounds; ++round)
-      for (const int ranks : options_.ranks)
-        for (const Stage stage : options_.stages) measure(round, ranks, stage);
+    // First, for ranks are forks of this process, and count what they write to pages that it has used.
+    measure_those([](Stage stage) { return is_of_memory(stage); });
+    measure_those([](Stage stage) { return !is_of_memory(stage); });
     Figures figures;
     for (const auto& [quantity, all] : samples_)
       for (const auto& [ranks, values] : all) figures[quantity][ranks] = median(values);
@@ -49,6 +49,15 @@ class Survey {
     for (const int ranks : options_.ranks) sum += seconds_of(ranks);
     return sum * static_cast<double>(options_.stages.size()) * options_.rounds;
   }
+  static bool is_of_memory(Stage stage) { return stage == Stage::memory || stage == Stage::linked; }
+
+  void measure_those(bool (*are)(Stage)) {
+    for (int round = 0; round < options_.rounds; ++round)
+      for (const int ranks : options_.ranks)
+        for (const Stage stage : options_.stages)
+          if (are(stage)) measure(round, ranks, stage);
+  }
+
   static double seconds_of(int ranks) { return world_seconds + rank_seconds * ranks; }
 
   void measure(int round, int ranks, Stage stage) {

@@ -199,19 +199,21 @@ RollCall::Outcome outcome_of(int wanted, Store& store, const std::vector<Address
 }
 
 TEST(RollCall, OfALargeWorldARankLearnsWhereAllAreAndWhoIsInItsPlace) {
-  const auto store = make_memory_store();
-  const auto outcome =
-      outcome_of(2, *store, {at_place("a", "x", 10), at_place("a", "y", 11), at_place("a", "x", 12)},
-                 {.all_cards = false});
-  EXPECT_EQ(outcome.listing.topology.size(), 3);
-  EXPECT_FALSE(outcome.listing.has_all_cards());
-  ASSERT_EQ(outcome.listing.cards.size(), 1U);
-  EXPECT_EQ(outcome.listing.cards[0].pid, 10);
-  ASSERT_EQ(outcome.neighbours.size(), 2U);
-  EXPECT_EQ(outcome.neighbours[0].pid, 10);
-  EXPECT_EQ(outcome.neighbours[1].pid, 12);
-  const std::vector<int> second{1};
-  EXPECT_EQ(read_cards(*store, "parley/1/card/", second, soon()).at(0).pid, 11);
+  for (const int rank : {0, 2}) {
+    const auto store = make_memory_store();
+    const auto outcome =
+        outcome_of(rank, *store, {at_place("a", "x", 10), at_place("a", "y", 11), at_place("a", "x", 12)},
+                   {.all_cards = false});
+    EXPECT_EQ(outcome.listing.topology.size(), 3);
+    EXPECT_FALSE(outcome.listing.has_all_cards());
+    ASSERT_EQ(outcome.listing.cards.size(), 1U);
+    EXPECT_EQ(outcome.listing.cards[0].pid, 10);
+    ASSERT_EQ(outcome.neighbours.size(), 2U) << rank;
+    EXPECT_EQ(outcome.neighbours[0].pid, 10);
+    EXPECT_EQ(outcome.neighbours[1].pid, 12);
+    const std::vector<int> second{1};
+    EXPECT_EQ(read_cards(*store, "parley/1/card/", second, soon()).at(0).pid, 11);
+  }
 }
 
 TEST(RollCall, WhatRank0FindsWrongIsToldToAll) {

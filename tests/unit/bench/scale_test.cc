@@ -197,7 +197,7 @@ TEST(ScalePromise, IsBrokenByWhatGrowsFaster) {
   for (auto& [ranks, value] : figures[Quantity::memory]) value = 500.0 * ranks;
   EXPECT_THAT(breaches_of(figures),
               ElementsAre(HasSubstr("among 4: 2000 KiB"), HasSubstr("among 8: 4000 KiB"),
-                          HasSubstr("memory of a rank among 16: 8000 KiB, and 1088 is promised")));
+                          HasSubstr("memory of a rank among 16: 8000 KiB, and 1056 is promised")));
   EXPECT_THAT(verdicts_of(figures), HasSubstr("BEYOND THE PROMISE: memory of a rank among 16"));
 }
 
