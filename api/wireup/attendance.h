@@ -11,8 +11,8 @@
 namespace parley::wireup {
 
 // Waits for what the ranks of a round put into the store, and tells whom for. Asks the store for nothing but
-// the keys it waits for, and for notes of refusals when it has something to tell: a thousand ranks that wait
-// for one share the store's one thread.
+// the keys it waits for, and when it has something to tell for notes of refusals and who is missing: a
+// thousand ranks that wait for one share the store's one thread.
 class Attendance {
  public:
   // `advice` ends the sentence of the error.

@@ -1,11 +1,11 @@
 #include "api/wireup/card_desk.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -33,7 +33,7 @@ struct CardDesk::State {
 
   std::mutex mutex;  // of what follows
   std::condition_variable changed;
-  std::set<int> wanted;  // next
+  std::vector<int> wanted;  // next; each once, in order
   Doing doing = Doing::nothing;
   bool is_over = false;
 
@@ -46,8 +46,7 @@ void CardDesk::State::work() noexcept {
   for (;;) {
     changed.wait(lock, [this] { return is_over || !wanted.empty(); });
     if (is_over) return;
-    const std::vector<int> ranks(wanted.begin(), wanted.end());
-    wanted.clear();
+    const std::vector<int> ranks = std::exchange(wanted, {});
     doing = Doing::asking;
     lock.unlock();
     const std::string why = read(ranks);
@@ -92,7 +91,9 @@ void CardDesk::want(int rank) {
   const std::lock_guard lock(state_->mutex);
   if (state_->is_over) return;
   if (!thread_.joinable()) thread_ = base::start_own_thread("cards", [state = state_] { state->work(); });
-  state_->wanted.insert(rank);
+  auto& wanted = state_->wanted;
+  const auto place = std::lower_bound(wanted.begin(), wanted.end(), rank);
+  if (place == wanted.end() || *place != rank) wanted.insert(place, rank);
   state_->changed.notify_all();
 }
 

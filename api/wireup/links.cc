@@ -220,6 +220,7 @@ void take_cards(World& world, std::span<const int> ranks, const std::string& why
   world.engine->locked_aside([&](Messenger& messenger) {
     for (const int rank : ranks) {
       const auto number = static_cast<transport::PeerId>(rank);
+      messenger.peer(number).title = world.name_of(rank);
       if (why.empty())
         messenger.take_address(number);
       else

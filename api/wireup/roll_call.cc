@@ -27,6 +27,8 @@ namespace {
 // after twice the time again, up to the reminder's period.
 constexpr std::chrono::nanoseconds first_look = std::chrono::seconds(1);
 
+constexpr std::size_t most_bytes_of_cards = std::size_t{512} << 10;
+
 // Of a store that is slow or gone.
 constexpr auto forgetting_patience = std::chrono::seconds(1);
 
@@ -59,6 +61,15 @@ rendezvous::AddressCard decoded(const Store::Value& value) {
   auto card = rendezvous::decode_card(value);
   if (!card) throw_another_version();
   return *std::move(card);
+}
+
+// Beyond that a store may refuse the list (StoreLimits), and the ranks link on demand.
+bool fit_in_a_list(const std::vector<rendezvous::AddressCard>& cards) {
+  std::size_t bytes = 0;
+  for (const auto& card : cards) bytes += rendezvous::encode(card).size();
+  if (bytes <= most_bytes_of_cards) return true;
+  PARLEY_LOG(warn, "init", "the addresses of all ranks have ", bytes, " B: the ranks link on demand");
+  return false;
 }
 
 // By place.
@@ -151,16 +162,11 @@ void RollCall::forget_older_rounds() noexcept {
     const auto read = [&](const char* name) { return read_text(store_, round_key(round, name), deadline); };
     const std::int64_t size = number_in(read("size"));
     const std::string roster = read(roster_key);
-    const std::string list = read(list_key);
-    const auto listing = decode_listing(std::as_bytes(std::span(list)));
     store_.set_string(forgotten_key, std::to_string(round), deadline.remaining());
     for (const char* name :
          {"size", "job", "renewals", "refused", "deaths", "groups/numbers", list_key, roster_key})
       store_.remove(round_key(round, name), deadline.remaining());
-    const std::size_t places = listing ? listing->topology.place_count() : 0;
-    for (std::size_t place = 0; place < places; ++place)
-      store_.remove(round_key(round, base::concat(place_name, place)), deadline.remaining());
-    std::vector<std::string> names{card_name, "left/"};
+    std::vector<std::string> names{card_name, place_name, "left/"};  // at most as many places as ranks
     for (std::int64_t edition = 0; edition <= number_in(roster); ++edition)
       names.push_back(base::concat("confirmed/", edition, '/'));
     for (const std::string& name : names)
@@ -210,7 +216,7 @@ std::optional<RollCall::Outcome> RollCall::make_list(std::int64_t latest, const 
   Outcome outcome;
   outcome.listing = {edition, Topology(cards), {}, terms.review ? terms.review(cards) : std::nullopt};
   std::vector<std::vector<Process>> places;
-  if (terms.all_cards) {
+  if (terms.all_cards && fit_in_a_list(cards)) {
     outcome.listing.cards = std::move(cards);
   } else {
     outcome.listing.cards.push_back(cards.front());
@@ -225,8 +231,9 @@ std::optional<RollCall::Outcome> RollCall::make_list(std::int64_t latest, const 
 std::optional<RollCall::Outcome> RollCall::read_list(std::int64_t latest) {
   for (;;) {
     auto listing = decode_listing(store_.get(key(list_key), deadline_.remaining()));
-    if (!listing || listing->topology.size() != world_size_) throw_another_version();
-    if (listing->edition == latest) return std::nullopt;
+    if (!listing) throw_another_version();
+    // One of another size was made for ranks that have given up since: rank 0 will make another.
+    if (listing->edition == latest || listing->topology.size() != world_size_) return std::nullopt;
     if (listing->has_all_cards()) return Outcome{*std::move(listing), {}};
     const auto page = store_.get(key_of_place(listing->topology.place_of(rank_)), deadline_.remaining());
     base::WireReader reader(page);

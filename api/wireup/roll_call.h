@@ -31,8 +31,10 @@ namespace parley::wireup {
 // and
 //    counts that; a list has the count that was read before the cards as its edition. So whose card was the
 //    n-th to overwrite one is in every edition from n on, and in no earlier one.
-// 2. A rank confirms an edition only with its own card in it, so what all have confirmed is of processes that
-//    have all seen one another's cards.
+// 2. A rank confirms an edition only with its own card in it, so what all have confirmed is of processes
+// whose
+//    cards rank 0 has seen together. A card that is read later may be that of the next process of its rank,
+//    which is not in this world, and turns links of this one away.
 // 3. The key "roster" is set once, to an edition that all have confirmed; that is the world of the round,
 //    which is over. Whoever is not in it takes part in the next round.
 class RollCall {
@@ -46,7 +48,7 @@ class RollCall {
 
   // What is agreed on in exchange(). Rank 0's count, and the advice that a rank has of its own.
   struct Terms {
-    bool all_cards = true;  // everybody gets all cards
+    bool all_cards = true;  // everybody gets all cards, unless they are too large for a value of a store
     // Looks for what is wrong with these cards.
     std::function<std::optional<Complaint>(const std::vector<rendezvous::AddressCard>&)> review = {};
     std::string advice = {};  // ends the error that names missing ranks
@@ -69,7 +71,7 @@ class RollCall {
 
   // Of this round alone.
   [[nodiscard]] std::string key(std::string_view name) const;
-  // For read_card().
+  // For read_cards().
   [[nodiscard]] std::string cards_prefix() const;
 
  private:

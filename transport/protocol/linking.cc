@@ -191,14 +191,14 @@ void Messenger::on_unreachable(PeerId number, Status status, std::string_view wh
   Peer& peer = peers_[number];
   if (peer.state != PeerState::expected) return;
   if (other_way_ != nullptr && !leaving_ && other_way_(number, why)) return;
-  peer.unreachable = why;
+  const bool is_news = std::exchange(peer.unreachable, why) != why;
   const bool is_over = leaving_ || status.code() == Code::refused || number == options_.self;
   if (connect_ == nullptr || is_over) return fail_peer(peer, status, number);
   // All were there when the world was made. So nobody listening means gone, as does a host that is; anything
   // else may pass, and is tried again while somebody waits.
   if (status.native() == ECONNREFUSED || is_lost_host(status)) return fail_peer(peer, Code::gone, number);
   set_dial(peer, DialState::resting, nullptr);
-  PARLEY_LOG(warn, "p2p", "no link to ", peer.title, " yet: ", why);
+  if (is_news) PARLEY_LOG(warn, "p2p", "no link to ", peer.title, " yet: ", why);
   if (is_own_shortage(status)) fail_requests(peer, {Code::exhausted, status.native()});
 }
 

@@ -53,7 +53,8 @@ PARLEY_API ProcessGroup init(const std::string& method = "env://");
 // world, when another thread (or the caller of this completion function) is leaving it already, and in a
 // forked child. When the last handle and the last pending operation are gone, the world is left in the same
 // way; so it is at the end of the process, which also waits, for 5 s at most, for a thread that is leaving.
-// Thread-safety: safe.
+// A rank 0 that serves the store ends that 5 s later at the latest; in a world of more than
+// PARLEY_FULL_MESH_LIMIT ranks those that were never linked can not be any more then. Thread-safety: safe.
 PARLEY_API void destroy();
 
 }  // namespace parley

@@ -42,6 +42,7 @@ const RanksOptions on_demand{.environment = {{"PARLEY_FULL_MESH_LIMIT", "0"}}};
 struct Page {
   std::atomic<int> arrived{0};
   std::atomic<int> step{0};
+  std::atomic<pid_t> mortal{0};  // who is going to die, for those who have to know that it has
 };
 
 [[noreturn]] void die() {
@@ -306,10 +307,13 @@ TEST(OnDemandStore, IsNamedWhenItIsLostBeforeALinkIsMade) {
         forget_environment();
         ProcessGroup world = join(address, rank, ranks);
         meet(*page);
-        if (rank == 0) die();
+        if (rank == 0) {
+          page->mortal = getpid();
+          die();
+        }
         if (rank == 1) {
-          std::this_thread::sleep_for(500ms);
-          const auto error = expect_throws<TimeoutError>([&] { world.recv<int>(2, {.timeout = 1s}); });
+          await([&] { return page->mortal != 0 && kill(page->mortal, 0) != 0; }, "rank 0 is no more", 60s);
+          const auto error = expect_throws<TimeoutError>([&] { world.recv<int>(2, {.timeout = 3s}); });
           expect_contains(error.what(), "its address cannot be read from the store");
           page->step = 1;
         }
