@@ -294,8 +294,11 @@ TEST_F(RollCallWithoutRank0, AWorldOfAnotherSizeMakesAnotherList) {
   EXPECT_THAT(second.get(), HasSubstr("missing ranks: 0"));
   give_up_rank(store_, 0);
   give_up_rank(store_, 1);
-  auto others = {join_later(store_, 1, 3, "b"), join_later(store_, 2, 3, "c")};
+  auto again = join_later(store_, 1, 3, "b");
+  auto third = join_later(store_, 2, 3, "c");
   EXPECT_THAT(join(store_, 0, 3, "a"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(again.get(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(third.get(), ElementsAre("a", "b", "c"));
 }
 
 TEST(RollCall, AWrongSizeIsForgottenWithWhoeverSaidIt) {
