@@ -70,13 +70,13 @@ bool Attendance::await(const std::vector<std::string>& keys, base::Deadline unti
   });
 }
 
-bool Attendance::await_rank_0(const std::string& key, const std::string& own,
-                              const std::vector<std::string>& keys, base::Deadline until) {
+bool Attendance::await_rank_0(const std::string& key, const std::string& own, const Keys& keys,
+                              base::Deadline until) {
   return wait_for({own, key}, until, [&](const StoreTimeoutError& error) {
     const auto& absent = error.details().keys;
     const bool answered = std::find(absent.begin(), absent.end(), own) == absent.end();
     if (!answered) return note_missing({own}, error.what());
-    if (deadline_.expired() || next_reminder_.expired()) find_missing(keys);
+    if (deadline_.expired() || next_reminder_.expired()) find_missing(keys());
   });
 }
 

@@ -3,6 +3,7 @@
 #include <parley/store.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,11 @@ class Attendance {
   // the deadline of the whole init().
   bool await(const std::vector<std::string>& keys, base::Deadline until);
 
-  // The same for a key that rank 0 sets when all ranks have set theirs. The store is asked for those only
-  // when there is something to tell; if none of them is missing, rank 0 is. REQUIRES: `own` is a key that
-  // this rank has set, and ends in its number.
-  bool await_rank_0(const std::string& key, const std::string& own, const std::vector<std::string>& keys,
-                    base::Deadline until);
+  // The same for a key that rank 0 sets when all ranks have set theirs. Those are named, and the store is
+  // asked for them, only when there is something to tell; if none of them is missing, rank 0 is. REQUIRES:
+  // `own` is a key that this rank has set, and ends in its number.
+  using Keys = std::function<std::vector<std::string>()>;
+  bool await_rank_0(const std::string& key, const std::string& own, const Keys& keys, base::Deadline until);
 
  private:
   template <typename Note>

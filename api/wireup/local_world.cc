@@ -1,7 +1,6 @@
 #include "api/wireup/local_world.h"
 
 #include "api/wireup/algorithm_settings.h"
-#include "api/wireup/core_share.h"
 #include "api/wireup/links.h"
 #include "api/wireup/own_card.h"
 #include "transport/fault/fault_transport.h"
@@ -14,10 +13,9 @@ using transport::fault::FaultTransport;
 std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::FaultPlan>& plans,
                                         std::chrono::nanoseconds timeout) {
   const int size = static_cast<int>(plans.size());
-  const rendezvous::AddressCard own = own_card();
-  const std::vector<rendezvous::AddressCard> cards(plans.size(), own);
+  const auto roster =
+      std::make_shared<Roster>(std::vector<rendezvous::AddressCard>(plans.size(), own_card()));
   const schedule::Overrides overrides = chosen_algorithms();
-  const bool core_per_rank = has_core_of_its_own(own, cards);
   const auto hub = std::make_shared<transport::InprocHub>();
   const auto store = make_memory_store();
   std::vector<LocalRank> ranks;
@@ -31,7 +29,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     world->meeting_timeout = timeout;
     world->store.set(store);
     world->described = "threads of one process";
-    world->roster = std::make_shared<Roster>(cards);
+    world->roster = roster;
     world->overrides = overrides;
     transport::EngineOptions options;
     options.messenger.self = static_cast<std::uint32_t>(rank);
@@ -39,7 +37,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     options.messenger.first_group_context = contexts_of_group(1).messages;
     options.messenger.noted_contexts = noted_contexts;
     world->engine = std::make_unique<transport::Engine>(options);
-    world->engine->set_core_per_rank(core_per_rank);
+    world->engine->set_core_per_rank(roster->topology().has_core(rank));
     auto link =
         std::make_unique<transport::InprocTransport>(*hub, options.messenger.self, &world->engine->reactor());
     auto& added = world->engine->add(

@@ -249,34 +249,34 @@ std::optional<RollCall::Outcome> RollCall::read_list(std::int64_t latest) {
 std::optional<RollCall::Outcome> RollCall::exchange(const rendezvous::AddressCard& own, const Terms& terms) {
   publish(own);
   const bool makes_list = rank_ == 0;
-  const std::vector<std::string> cards = keys_of_ranks(card_name);
-  const std::string& own_card = cards[static_cast<std::size_t>(rank_)];
+  const auto cards = [this] { return keys_of_ranks(card_name); };
+  const std::string own_card = key(base::concat(card_name, rank_));
   Attendance attendance(store_, rank_, world_size_, turn_.round, deadline_, terms.advice);
   if (makes_list)
-    attendance.await(cards, base::Deadline::never());
+    attendance.await(cards(), base::Deadline::never());
   else
     attendance.await_rank_0(key(list_key), own_card, cards, base::Deadline::never());
   std::map<std::int64_t, Outcome> confirmed;
-  std::vector<std::string> confirmations;
   std::int64_t latest = -1;
-  bool has_confirmed = false;
+  const auto confirmed_name = [&] { return base::concat("confirmed/", latest, '/'); };
+  const auto confirmations = [&] { return keys_of_ranks(confirmed_name()); };
   for (auto look = first_look;; look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period)) {
     if (auto news = makes_list ? make_list(latest, terms) : read_list(latest)) {
       latest = news->listing.edition;
-      confirmations = keys_of_ranks(base::concat("confirmed/", latest, '/'));
-      has_confirmed = latest >= own_edition_;
-      if (has_confirmed) {
+      if (latest >= own_edition_) {
         confirmed.emplace(latest, *std::move(news));
-        store_.set_string(confirmations[static_cast<std::size_t>(rank_)], "yes", deadline_.remaining());
+        store_.set_string(key(base::concat(confirmed_name(), rank_)), "yes", deadline_.remaining());
       }
     }
     std::string made;
     if (makes_list) {
-      const bool by_all = attendance.await(confirmations, base::Deadline::after(look));
+      const bool by_all = attendance.await(confirmations(), base::Deadline::after(look));
       made = exchange_text(store_, key(roster_key), {}, by_all ? std::to_string(latest) : "", deadline_);
-    } else if (attendance.await_rank_0(key(roster_key), own_card, has_confirmed ? confirmations : cards,
-                                       base::Deadline::after(look))) {
-      made = store_.get_string(key(roster_key), deadline_.remaining());
+    } else {
+      const Attendance::Keys whom =
+          confirmed.contains(latest) ? Attendance::Keys(confirmations) : Attendance::Keys(cards);
+      if (attendance.await_rank_0(key(roster_key), own_card, whom, base::Deadline::after(look)))
+        made = store_.get_string(key(roster_key), deadline_.remaining());
     }
     if (made.empty()) continue;
     const auto ours = confirmed.find(number_in(made));
