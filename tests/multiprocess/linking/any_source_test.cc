@@ -92,6 +92,19 @@ int with_a_death(const std::function<void(int)>& rank_main, int mortal = victim)
       on_demand);
 }
 
+// Runs a world in which rank 0 is killed, which serves the store.
+int with_the_death_of_the_store(Page& page, const std::function<void(int, ProcessGroup&)>& rank_main) {
+  const std::string address = free_address();
+  return with_a_death(
+      [&](int rank) {
+        forget_environment();
+        ProcessGroup world = join(address, rank, ranks);
+        meet(page);
+        rank_main(rank, world);
+      },
+      0);
+}
+
 // Sets the step as soon as there is a link to the rank, while the caller waits for something else.
 std::thread announce_link(ProcessGroup& world, int to, Page& page, int step) {
   return std::thread([&world, to, &page, step] {
@@ -272,54 +285,42 @@ TEST(AnySource, HearsOfTheDeathOfALonelyRankElsewhere) {
 // for a while.
 TEST(AnySource, HearsOfTheDeathOfTheRankThatServesTheStore) {
   const SharedPage<Page> page;
-  const std::string address = free_address();
-  const int code = with_a_death(
-      [&](int rank) {
-        forget_environment();
-        ProcessGroup world = join(address, rank, ranks);
-        meet(*page);
-        if (rank == 0) {
-          stay_until(*page, 1);
-          die();
-        }
-        if (rank == 1) {
-          std::thread announcer([&] {  // while the receive waits
-            std::this_thread::sleep_for(several_looks);
-            page->step = 1;
-          });
-          const auto error = expect_throws<PeerDiedError>([&] { world.recv<int>(any_source, patient); });
-          announcer.join();
-          expect_equal(error.details().culprit, 0, "culprit");
-          page->step = 2;
-        }
-        stay_until(*page, 2);
-      },
-      0);
+  const int code = with_the_death_of_the_store(*page, [&](int rank, ProcessGroup& world) {
+    if (rank == 0) {
+      stay_until(*page, 1);
+      die();
+    }
+    if (rank == 1) {
+      std::thread announcer([&] {  // while the receive waits
+        std::this_thread::sleep_for(several_looks);
+        page->step = 1;
+      });
+      const auto error = expect_throws<PeerDiedError>([&] { world.recv<int>(any_source, patient); });
+      announcer.join();
+      expect_equal(error.details().culprit, 0, "culprit");
+      page->step = 2;
+    }
+    stay_until(*page, 2);
+  });
   EXPECT_EQ(code, 0);
 }
 
 // The address of rank 2 is in the store, which is lost before anybody needed it.
 TEST(OnDemandStore, IsNamedWhenItIsLostBeforeALinkIsMade) {
   const SharedPage<Page> page;
-  const std::string address = free_address();
-  const int code = with_a_death(
-      [&](int rank) {
-        forget_environment();
-        ProcessGroup world = join(address, rank, ranks);
-        meet(*page);
-        if (rank == 0) {
-          page->mortal = getpid();
-          die();
-        }
-        if (rank == 1) {
-          await([&] { return page->mortal != 0 && kill(page->mortal, 0) != 0; }, "rank 0 is no more", 60s);
-          const auto error = expect_throws<TimeoutError>([&] { world.recv<int>(2, {.timeout = 3s}); });
-          expect_contains(error.what(), "its address cannot be read from the store");
-          page->step = 1;
-        }
-        stay_until(*page, 1);
-      },
-      0);
+  const int code = with_the_death_of_the_store(*page, [&](int rank, ProcessGroup& world) {
+    if (rank == 0) {
+      page->mortal = getpid();
+      die();
+    }
+    if (rank == 1) {
+      await([&] { return page->mortal != 0 && kill(page->mortal, 0) != 0; }, "rank 0 is no more", 60s);
+      const auto error = expect_throws<TimeoutError>([&] { world.recv<int>(2, {.timeout = 3s}); });
+      expect_contains(error.what(), "its address cannot be read from the store");
+      page->step = 1;
+    }
+    stay_until(*page, 1);
+  });
   EXPECT_EQ(code, 0);
 }
 
