@@ -191,8 +191,8 @@ class Meeting {
       if (member == world_.rank) continue;
       const auto [reason, culprit] = world_.engine->inspect([&](const transport::Messenger& messenger) {
         const auto number = static_cast<std::uint32_t>(member);
-        const base::Status reason = messenger.known_peers().reason(number);
-        return std::pair(reason, reason.ok() ? member : static_cast<int>(messenger.peer(number).culprit));
+        const base::Status end = messenger.known_peers().reason(number);
+        return std::pair(end, end.ok() ? member : static_cast<int>(messenger.peer(number).culprit));
       });
       if (reason.ok()) continue;
       if (reason.code() == base::Code::closed)
