@@ -75,8 +75,8 @@ Tensor::Tensor() noexcept : shape_(0), strides_(1) {}
 Tensor::Tensor(const void* data, std::size_t count, DType dtype, bool read_only) noexcept
     : data_(static_cast<std::byte*>(const_cast<void*>(data))),
       numel_(count),
-      shape_(count),
-      strides_(1),
+      shape_(Shape::OneDimension(), static_cast<std::int64_t>(count)),
+      strides_(Shape::OneDimension(), 1),
       dtype_(dtype),
       read_only_(read_only) {}
 

@@ -43,7 +43,7 @@ class Attacked {
         case 5: look(); break;
         case 6: release(); break;
         case 7: move_window(input); break;
-        default: (void)reader_.hand_back(); break;
+        default: reader_.hand_back(); break;
       }
     }
   }
@@ -129,7 +129,7 @@ class Attacked {
     copy_.assign(begin, end);
   }
 
-  // Whether the chunk is, and is no longer than half.
+  // Whether the chunk is, and is no longer than a quarter.
   [[nodiscard]] bool is_within(const std::byte* area, std::uint32_t bytes) const {
     const std::byte* begin = record_.chunk.data();
     return area != nullptr && area <= begin && begin + record_.chunk.size() <= area + bytes &&
@@ -162,7 +162,7 @@ class Attacked {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using parley::transport::shm::RingShape;
-  static constexpr RingShape shapes[] = {{4, 128}, {8, 256}, {16, 2048}};
+  static constexpr RingShape shapes[] = {{4, 256}, {8, 512}, {16, 2048}};
   parley::fuzz::Input input(data, size);
   parley::fuzz::Attacked(input.one_of(shapes)).run(input);
   return 0;

@@ -75,12 +75,15 @@ void Engine::announce_events() noexcept {
 }
 
 // Takes back what the transports have announced of a sleep: whoever slept on that is stood in for, or rung.
-std::size_t Engine::poll_once(Endpoint* awaited) noexcept {
+std::size_t Engine::poll_once(Endpoint* awaited, const WaitCondition* condition) noexcept {
   if (sleep_announced_) [[unlikely]]
     stand_in_for_loop();
   messenger_.end_burst();
   std::size_t events = 0;
-  for (auto& transport : transports_) events += transport->progress(awaited);
+  for (auto& transport : transports_) {
+    events += transport->progress(awaited);
+    if (events != 0 && condition != nullptr && condition->holds()) break;
+  }
   if (messenger_.wants_pump()) events += messenger_.pump();
   if (!watchers_.empty()) events += look_at_watchers();
   return agents_.empty() && late_agents_.empty() ? events : events + advance_agents();

@@ -277,7 +277,8 @@ class Engine {
   void hand_over() noexcept;
   std::size_t advance_agents() noexcept;
   std::size_t look_at_watchers() noexcept;
-  std::size_t poll_once(Endpoint* awaited) noexcept;
+  // `condition`: once it holds, no further transport is looked at.
+  std::size_t poll_once(Endpoint* awaited, const WaitCondition* condition = nullptr) noexcept;
   static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
   static void note_yield(Watch& watch) noexcept;
   void read_clock(Watch& watch) noexcept;

@@ -22,6 +22,9 @@ constexpr auto device_period = std::chrono::microseconds(100);
 // While a poll always finds something, the clock is still read every so many passes: deadlines count, and
 // others may be in the middle of a handshake with us.
 constexpr std::uint32_t busy_polls_per_clock = 16;
+// Every so many passes look at all transports, also if what is waited for is found in the first one: a partner
+// that always answers at once shall not keep the others' from being heard.
+constexpr std::uint64_t passes_per_whole_look = 16;
 
 }  // namespace
 
@@ -80,7 +83,8 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   bool in_time = true;
   for (std::uint32_t busy_polls = 0; in_time;) {
     count_poll();
-    const std::size_t events = poll_once(awaited);
+    const bool whole = polls_.load(std::memory_order_relaxed) % passes_per_whole_look == 0;
+    const std::size_t events = poll_once(awaited, whole ? nullptr : &condition);
     if (events != 0) {
       announce_events();
       watch.idle.reset();

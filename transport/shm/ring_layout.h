@@ -25,19 +25,20 @@
 //  3. The word with the lap is stored with `release` after the record, and loaded with `acquire` before
 //     it: who sees the lap sees the whole record. Kind and length travel in the same word and are read
 //     once, with it.
-//  4. Each Area is a payload ring of its own. Where a chunk lies follows from the lengths of the chunks
-//  before
+//  4. Each Area is a payload ring of its own. Where a chunk lies follows from the lengths of the chunks before
 //     it in its area (place_chunk): at a multiple of 64, in one piece; what is too short for it at the end of
 //     the area is skipped. The area travels in the word, too.
 //  5. The reader's counts only grow, and never pass what was written. They are stored with `release`
 //     after the records that they cover were read for the last time, and loaded with `acquire` before a
 //     cell or payload is written again: nothing is overwritten that may still be read.
 //  6. The reader hands back (stores its counts) when a quarter of the cells or of an area was released since
-//     the last time, and when its owner, who found the ring empty, calls hand_back().
-//  7. No deadlock follows from that delay. Let the writer be refused while the reader goes on: in the end
-//     the reader finds the ring empty and hands back, and then all counts equal what was written. All
-//     cells are free, more than the reserve. A chunk takes at most half of its area, and what is skipped for
-//     it is shorter than it: both together are less than the whole, so that it fits wherever the area stands.
+//     the last time; then its owner wakes the writer, if it sleeps. It may do so earlier (hand_back()), and
+//     need not wake anybody then.
+//  7. Nobody waits for what is kept back. Let the writer be refused while the reader goes on: in the end the
+//     reader has released all that was written, and has handed back all but less than a quarter of the cells
+//     and of each area. The reserve is at most a quarter of the cells, so that one is free for data. A chunk
+//     takes at most a quarter of its area, and what is skipped for it is shorter than it: both together are
+//     less than half, so that it fits wherever the area stands.
 //  8. For records of Share::control there are reserved_cells() more than for others, and they need no
 //     payload ring: data cannot shut them out. Order is kept all the same.
 //  9. The other side may be hostile and write anything, at any time. The reader believes nothing but its
@@ -58,7 +59,7 @@ struct RingShape {
 
 inline constexpr std::uint32_t inline_bytes = 24;  // of a chunk, in the cell itself
 inline constexpr std::size_t ring_alignment = 128;
-inline constexpr RingShape smallest_ring{4, 128};
+inline constexpr RingShape smallest_ring{4, 256};
 inline constexpr RingShape largest_ring{1U << 16, 1U << 23};
 
 // Of a payload ring or a window.
@@ -72,9 +73,9 @@ inline constexpr RingShape largest_ring{1U << 16, 1U << 23};
          shape.cells <= largest_ring.cells && is_valid_area(shape.payload_bytes);
 }
 
-// The longest chunk: half of its area, for invariant 7.
+// The longest chunk: a quarter of its area, for invariant 7.
 [[nodiscard]] constexpr std::uint32_t largest_chunk(std::uint32_t area_bytes) noexcept {
-  return area_bytes / 2;
+  return area_bytes / 4;
 }
 [[nodiscard]] constexpr std::uint32_t largest_chunk(RingShape shape) noexcept {
   return largest_chunk(shape.payload_bytes);

@@ -30,7 +30,6 @@ enum class Look : std::uint8_t {
 // reader for a ring, beside one writer.
 //
 //   while (reader.look(record) == Look::record) { ...; if (reader.release()) ring the writer's bell; }
-//   if (reader.hand_back()) ring the writer's bell;
 template <typename Memory = SharedMemory>
 class BasicRingReader {
  public:
@@ -100,12 +99,10 @@ class BasicRingReader {
     window.bytes = bytes;
   }
 
-  // Hands back what was released and not yet told, if anything; returns as release() does. To be called when
-  // the ring is found empty, at the latest before sleeping: the writer may wait for it (invariant 7).
-  [[nodiscard]] bool hand_back() noexcept {
-    if (released_ == told_cells_) return false;
-    tell();
-    return true;
+  // Hands back what was released and not yet told, if anything, so that the writer can see that all was. It
+  // does not wait for that (invariant 7).
+  void hand_back() noexcept {
+    if (released_ != told_cells_) tell();
   }
 
  private:

@@ -47,10 +47,14 @@ class BasicRingWriter {
     Memory::store(cell.word, pack_word(lap_, kind, length, area), std::memory_order_release);
     ++written_;
     lap_ += (written_ & mask_) == 0 ? 1 : 0;
-    // The engine's lock, which comes after each record, waits for all stores to be done, and one to a line
-    // that the reader's core still owns takes as long as a message.
-    base::fetch_for_write(&parts_.cells[(written_ + cells_ahead) & mask_]);
     return true;
+  }
+
+  // Has this core own a cell of the records after the next ones, so that the stores to it do not wait for the
+  // reader's core. For one record of many: behind a lone one it would only come in the way of the record
+  // itself.
+  void fetch_ahead() const noexcept {
+    base::fetch_for_write(&parts_.cells[(written_ + cells_ahead) & mask_]);
   }
 
   // Whether try_write() would take a chunk of this length now. False for a broken ring. REQUIRES: as
@@ -75,7 +79,7 @@ class BasicRingWriter {
     window.bytes = bytes;
   }
 
-  // Whether the reader has released every record. Exact if the reader hands back when it finds the ring
+  // Whether the reader has released every record. Exact if the reader calls hand_back() when it finds the ring
   // empty.
   [[nodiscard]] bool drained() const noexcept {
     // acquire: who then takes the ring's memory away does so after the reader's last look at it.

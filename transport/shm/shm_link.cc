@@ -79,6 +79,7 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   const auto chunk = std::span(payload.data, is_large ? piece : payload.bytes);
   const Share share = payload.bytes == 0 ? Share::control : Share::data;
   if (!writer_.try_write(RecordKind::packet, header, chunk, share, area)) return wait_for_room();
+  if (std::exchange(is_in_burst_, true)) writer_.fetch_ahead();
   if (urgency == Urgency::now)
     ring_now();
   else if (!QuietList::is_linked(*this))
@@ -203,6 +204,7 @@ std::size_t ShmLink::receive() noexcept {
     const Look look = reader_.look(record);
     if (look == Look::empty) break;
     ++events;
+    is_in_burst_ = false;
     bytes += record.chunk.size();
     if (events > shm::RingReader::cells_ahead) reader_.fetch_ahead();
     if (look == Look::record && is_whole(record)) [[likely]] {
@@ -215,9 +217,8 @@ std::size_t ShmLink::receive() noexcept {
     }
     if (reader_.release()) facts_.bell.ring_if_asleep();
   }
-  // Whatever ended this visit: there will be no other before something comes, and the writer may need all
-  // room.
-  if (!ended() && !reader_.has_next() && reader_.hand_back()) facts_.bell.ring_if_asleep();
+  // Who sees that all was read sends the next large packet in pieces.
+  if (!ended() && !reader_.has_next()) reader_.hand_back();
   // Nothing follows the peer's end: it had written all this before.
   if (peer_has_ended_ && events == 0 && !ended()) {
     end(Code::peer_died);

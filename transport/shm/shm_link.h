@@ -132,7 +132,8 @@ class ShmLink final : public Endpoint,
   std::uint32_t piece_bytes_ = 0;
   shm::Area leaving_area_ = shm::Area::own;
   Completion* done_ = nullptr;
-  bool refused_ = false;  // a try_send answered `again`: on_writable() is owed
+  bool refused_ = false;      // a try_send answered `again`: on_writable() is owed
+  bool is_in_burst_ = false;  // something was sent, and nothing has come since
 
   // A large packet that is arriving.
   PacketHeader landing_{};

@@ -44,6 +44,11 @@ class PARLEY_API Shape {
   friend bool operator==(const Shape&, const Shape&) noexcept = default;
 
  private:
+  friend class Tensor;
+  struct OneDimension {};
+  // REQUIRES: size >= 0.
+  constexpr Shape(OneDimension, std::int64_t size) noexcept : sizes_{size}, count_(1) {}
+
   template <std::integral Size>
   void append(Size size) {
     if (!std::in_range<std::int64_t>(size)) refuse_size();

@@ -116,7 +116,7 @@ bool write_all(const Places& places, const Traffic& traffic) {
 bool await_record(RingReader& reader, Record& record) {
   Patience patience;
   while (!reader.has_next()) {
-    (void)reader.hand_back();
+    reader.hand_back();
     if (!patience.wait()) return false;
   }
   return reader.look(record) == Look::record;
@@ -137,15 +137,15 @@ bool read_all(const Places& places, const Traffic& traffic) {
     if (record.kind != RecordKind::packet || !is_record(record, number, chunks.next().bytes)) return false;
     (void)reader.release();
   }
-  (void)reader.hand_back();
+  reader.hand_back();
   return !reader.has_next();
 }
 
 // A small ring is full after a few records: on a machine without a free core each then costs a turn of
 // others.
 const Traffic all_traffic[] = {
-    {{4, 128}, 256, 1, 1'000},
-    {{8, 1024}, 128, 2, 2'000},
+    {{4, 256}, 512, 1, 1'000},
+    {{8, 1024}, 256, 2, 2'000},
     {{64, 8 << 10}, 64 << 10, 3, 10'000},
     {{1024, 64 << 10}, 256 << 10, 4, 5'000},
 };
