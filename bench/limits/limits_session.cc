@@ -64,6 +64,9 @@ LimitsSession::Entrant LimitsSession::make_entrant(LoopKind kind, Op op, const P
     case LoopKind::copied_reused: return entrant(CopiedSystem(channel_, buffers, plan, reused_slot(bytes)));
     case LoopKind::copied_rotating:
       return entrant(CopiedSystem(channel_, buffers, plan, rotating_slots(op, bytes)));
+    case LoopKind::copied_past_caches:
+      return entrant(CopiedSystem(channel_, buffers, plan, rotating_slots(op, bytes),
+                                  CopiedSystem::Stores::past_caches));
     case LoopKind::cross_memory: return entrant(CrossMemorySystem(channel_, buffers, op, plan));
     case LoopKind::parley:
     case LoopKind::parley_arena:

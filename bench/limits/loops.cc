@@ -3,6 +3,12 @@
 #include "bench/limits/cell.h"
 
 namespace parley::bench {
+namespace {
+
+// Less is never faster over memory.
+constexpr std::size_t least_past_caches_bytes = 1024;
+
+}  // namespace
 
 std::vector<LoopKind> loops_for(Op op, std::size_t bytes, bool cross_memory) {
   std::vector<LoopKind> kinds;
@@ -11,6 +17,7 @@ std::vector<LoopKind> loops_for(Op op, std::size_t bytes, bool cross_memory) {
   if (bytes <= Cell::inline_bytes && is_one_way) kinds.push_back(LoopKind::ring_stream);
   kinds.push_back(LoopKind::copied_reused);
   kinds.push_back(LoopKind::copied_rotating);
+  if (bytes >= least_past_caches_bytes) kinds.push_back(LoopKind::copied_past_caches);
   if (op == Op::message_rate) return kinds;
   if (cross_memory) kinds.push_back(LoopKind::cross_memory);
   kinds.push_back(LoopKind::mapped);

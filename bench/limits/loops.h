@@ -18,6 +18,7 @@ enum class LoopKind {
   ring_stream,
   copied_reused,
   copied_rotating,
+  copied_past_caches,
   cross_memory,
   mapped,
   // No raw loops, but the library in the same rounds: never the best, but compared with it.
@@ -48,6 +49,7 @@ constexpr std::string_view to_string(LoopKind kind) noexcept {
     case LoopKind::ring_stream: return "ring-stream";
     case LoopKind::copied_reused: return "copied-reused";
     case LoopKind::copied_rotating: return "copied-rotating";
+    case LoopKind::copied_past_caches: return "copied-past-caches";
     case LoopKind::cross_memory: return "cross-memory";
     case LoopKind::mapped: return "mapped";
     case LoopKind::parley: return "parley";

@@ -8,6 +8,8 @@
 #include <string>
 #include <system_error>
 
+#include "transport/base/non_temporal.h"
+
 namespace parley::bench {
 namespace {
 
@@ -22,11 +24,13 @@ std::uint32_t after(std::uint32_t slot, const Slots& slots) noexcept {
 
 }  // namespace
 
-CopiedSystem::CopiedSystem(Channel& channel, Buffers& buffers, const Plan& plan, const Slots& slots)
+CopiedSystem::CopiedSystem(Channel& channel, Buffers& buffers, const Plan& plan, const Slots& slots,
+                           Stores stores)
     : ChannelLoop(channel, buffers, cells_for(slots), plan),
       outgoing_(channel.out()),
       incoming_(channel.in()),
-      slots_(slots) {}
+      slots_(slots),
+      stores_(stores) {}
 
 void CopiedSystem::send() {
   for (std::size_t done = 0; done < bytes_;) {
@@ -38,7 +42,12 @@ void CopiedSystem::send() {
 std::size_t CopiedSystem::push(std::size_t done) {
   const std::size_t offset = done % bytes_;
   const std::size_t piece = std::min(slots_.bytes, bytes_ - offset);
-  std::memcpy(outgoing_.slots + slot_out_ * slots_.bytes, out_ + offset, piece);
+  std::uint8_t* slot = outgoing_.slots + slot_out_ * slots_.bytes;
+  if (stores_ == Stores::cached)
+    std::memcpy(slot, out_ + offset, piece);
+  else
+    base::copy_past_caches(reinterpret_cast<std::byte*>(slot),
+                           reinterpret_cast<const std::byte*>(out_ + offset), piece);
   cells_out_.claim().bytes = static_cast<std::uint32_t>(piece);
   cells_out_.publish();
   ++outgoing_.sent;

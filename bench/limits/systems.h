@@ -107,8 +107,12 @@ class StreamSystem : public CellSystem {
 // end copies a piece in when a slot is free, and a piece out when one has come.
 class CopiedSystem : public ChannelLoop<CopiedSystem> {
  public:
+  // How the sender stores into a slot: by memcpy(), through its caches, or past them, to memory.
+  enum class Stores { cached, past_caches };
+
   // Both ends give the same slots. REQUIRES: they fit the channel's, and there are at most ring_cells.
-  CopiedSystem(Channel& channel, Buffers& buffers, const Plan& plan, const Slots& slots);
+  CopiedSystem(Channel& channel, Buffers& buffers, const Plan& plan, const Slots& slots,
+               Stores stores = Stores::cached);
 
   void send();
   void recv();
@@ -125,6 +129,7 @@ class CopiedSystem : public ChannelLoop<CopiedSystem> {
   Outgoing& outgoing_;
   Incoming& incoming_;
   Slots slots_;
+  Stores stores_;
   std::uint32_t slot_out_ = 0;     // is filled next
   std::uint32_t slot_in_ = 0;      // is emptied next
   std::uint64_t known_taken_ = 0;  // at least so many pieces of Outgoing::sent have left their slots

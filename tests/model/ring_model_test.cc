@@ -40,7 +40,7 @@ struct Setting {
   RingShape shape;
   std::vector<Planned> program;
   std::uint32_t first_lap = 1;
-  bool hands_back = true;          // when the reader finds the ring empty; the writer waits for that in the end
+  bool hands_back = true;  // when the reader finds the ring empty; the writer waits for that in the end
   std::uint32_t window_bytes = 0;  // of each of two windows behind the ring
   bool waits = true;               // for the ring to be drained, before the window is given away
 };

@@ -144,6 +144,9 @@ struct SimulatedMemory {
     const auto* begin = static_cast<const std::byte*>(from);
     Run::current->perform({Operation::Kind::write, 0, bytes, false, 0, {begin, begin + bytes}}, to, nullptr);
   }
+  static void write_past_caches(std::byte* to, const void* from, std::size_t bytes) noexcept {
+    write(to, from, bytes);
+  }
   static void write_header(PacketHeader& to, const PacketHeader& from) noexcept {
     write(reinterpret_cast<std::byte*>(&to), &from, sizeof(from));
   }

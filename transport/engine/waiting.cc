@@ -22,8 +22,8 @@ constexpr auto device_period = std::chrono::microseconds(100);
 // While a poll always finds something, the clock is still read every so many passes: deadlines count, and
 // others may be in the middle of a handshake with us.
 constexpr std::uint32_t busy_polls_per_clock = 16;
-// Every so many passes look at all transports, also if what is waited for is found in the first one: a partner
-// that always answers at once shall not keep the others' from being heard.
+// Every so many passes look at all transports, also if what is waited for is found in the first one: a
+// partner that always answers at once shall not keep the others' from being heard.
 constexpr std::uint64_t passes_per_whole_look = 16;
 
 }  // namespace

@@ -61,6 +61,9 @@ class Endpoint {
   // The largest message that this link brings sooner whole than after its receiver has asked for it; set
   // before on_link().
   std::size_t eager_limit_bytes = 64 << 10;
+  // Whether payloads on this link are stored past the caches, as far as this end can tell: then their sender
+  // copies faster than their receiver. The link changes it as it goes on.
+  bool lands_from_memory = false;
   // Moves large data beside this link, if there is such a thing; set before on_link(), valid as the link is.
   Mover* mover = nullptr;
   // Which offers of the two ends stand, if both can see that at once; set before on_link(), valid as the link

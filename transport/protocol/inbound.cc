@@ -41,7 +41,8 @@ void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> p
   peer.paths.note_arrival(peer.live_sends != 0);
   peer.landing.begin(peer.paths, payload.size(), look, peer.burst);
   copy_bytes(request.data, payload.data(), payload.size());
-  peer.landing.end(peer.paths, payload.size(), look);
+  const bool from_memory = peer.endpoint != nullptr && peer.endpoint->lands_from_memory;
+  peer.landing.end(peer.paths, payload.size(), look, from_memory);
 }
 
 }  // namespace
@@ -170,7 +171,7 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
     if (request == nullptr && is_fill) return handle_fill(peer, header, payload, buffer);
     if (request == nullptr) return handle_eager(peer, header, payload, buffer);
     if (is_eager) {
-      peer.landing.end(peer.paths, header.payload_bytes, burst_);
+      peer.landing.end(peer.paths, header.payload_bytes, burst_, endpoint.lands_from_memory);
       tell_preference(peer);
       if (hold_window(peer, header.payload_bytes)) owe(peer, header.payload_bytes);
       complete(*request, {});

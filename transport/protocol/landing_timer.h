@@ -29,8 +29,8 @@ class BasicLandingTimer {
     begun_at_ = look;
     since_ = paths.begin(Path::link, Clock::now());
   }
-  // It has landed.
-  void end(PathChoice& paths, std::size_t bytes, std::uint64_t look) noexcept {
+  // It has landed. `from_memory`: see Endpoint::lands_from_memory.
+  void end(PathChoice& paths, std::size_t bytes, std::uint64_t look, bool from_memory) noexcept {
     last_at_ = look;
     const auto since = std::exchange(since_, {});
     const bool is_timed = since.at != PathChoice::TimePoint{};
@@ -44,14 +44,15 @@ class BasicLandingTimer {
       const bool in_stream = since.at - before_.at <= longest_pause * took;
       auto start = in_stream ? before_ : since;
       start.in_stream = in_stream;
-      if (!in_stream && look == begun_at_) start.at -= senders_copy * took;
+      if (!in_stream && look == begun_at_) start.at -= from_memory ? took / 2 : senders_copy * took;
       paths.end(Path::link, bytes, start, now, true);
     }
     before_ = paths.start(now);
   }
 
  private:
-  // Both times what it takes to land: lines that the reader's core has had are slow to write.
+  // Both times what it takes to land: lines that the reader's core has had are slow to write, and those that
+  // go to memory are faster to write than to read.
   static constexpr int senders_copy = 2;
   static constexpr int longest_pause = 4;
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 
+#include "transport/base/non_temporal.h"
 #include "transport/interface/packet.h"
 
 // A ring: one writer and one reader, each in a process of its own, with memory between them that both map.
@@ -25,7 +26,8 @@
 //  3. The word with the lap is stored with `release` after the record, and loaded with `acquire` before
 //     it: who sees the lap sees the whole record. Kind and length travel in the same word and are read
 //     once, with it.
-//  4. Each Area is a payload ring of its own. Where a chunk lies follows from the lengths of the chunks before
+//  4. Each Area is a payload ring of its own. Where a chunk lies follows from the lengths of the chunks
+//  before
 //     it in its area (place_chunk): at a multiple of 64, in one piece; what is too short for it at the end of
 //     the area is skipped. The area travels in the word, too.
 //  5. The reader's counts only grow, and never pass what was written. They are stored with `release`
@@ -187,6 +189,10 @@ struct SharedMemory {
   // Plain bytes; the words above order them.
   static void write(std::byte* to, const void* from, std::size_t bytes) noexcept {
     std::memcpy(to, from, bytes);
+  }
+  // As write(), to whole lines.
+  static void write_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    base::copy_past_caches(to, from, bytes);
   }
   static void write_header(PacketHeader& to, const PacketHeader& from) noexcept;
   // At most inline_bytes. Two overlapping moves of a known size instead of a call with an unknown one.

@@ -2,13 +2,16 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "transport/base/fence.h"
 #include "transport/base/fetch.h"
 #include "transport/interface/packet.h"
 #include "transport/shm/ring_layout.h"
+#include "transport/shm/store_choice.h"
 
 namespace parley::transport::shm {
 
@@ -79,8 +82,11 @@ class BasicRingWriter {
     window.bytes = bytes;
   }
 
-  // Whether the reader has released every record. Exact if the reader calls hand_back() when it finds the ring
-  // empty.
+  // Whether longer chunks are stored past the caches, as things are.
+  [[nodiscard]] bool goes_past_caches() const noexcept { return stores_.goes_past_caches(); }
+
+  // Whether the reader has released every record. Exact if the reader calls hand_back() when it finds the
+  // ring empty.
   [[nodiscard]] bool drained() const noexcept {
     // acquire: who then takes the ring's memory away does so after the reader's last look at it.
     return Memory::load(parts_.counts->cells, std::memory_order_acquire) == written_;
@@ -119,9 +125,20 @@ class BasicRingWriter {
       refresh();
       if (broken() || place.end - stream.released > stream.bytes) return false;
     }
-    Memory::write(stream.area + (place.begin & (stream.bytes - 1)), chunk, length);
+    copy_chunk(stream.area + (place.begin & (stream.bytes - 1)), chunk, length);
     stream.position = place.end;
     return true;
+  }
+
+  void copy_chunk(std::byte* to, const std::byte* chunk, std::uint32_t length) noexcept {
+    using Way = StoreChoice::Way;
+    const Way way = length < StoreChoice::least_bytes ? Way::cached : stores_.next();
+    if (way == Way::past_caches) return Memory::write_past_caches(to, chunk, length);
+    if (way == Way::cached) return Memory::write(to, chunk, length);
+    const auto began = std::chrono::steady_clock::now();
+    Memory::write(to, chunk, length);
+    base::full_fence();  // the stores are done, and no longer only on their way
+    stores_.note(std::chrono::steady_clock::now() - began, length);
   }
 
   // Takes the reader's counts, if they can be true.
@@ -150,6 +167,7 @@ class BasicRingWriter {
   std::uint64_t written_ = 0;            // records
   std::array<std::uint64_t, 2> limits_;  // up to which number of records each Share may write; 0: broken
   std::array<Stream, areas> streams_;
+  StoreChoice stores_;
   std::uint64_t released_cells_ = 0;  // the reader's count, as last seen
   std::uint64_t mask_;                // cells - 1
   std::uint32_t reserve_;

@@ -87,6 +87,8 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   // To make one takes as long as some MiB: not before the reader has something to do.
   if (std::exchange(wants_window_, false)) handover_.offer_another();
   if (!is_large) return Code::ok;
+  // Two that write to each other are as far from each other both ways.
+  lands_from_memory = writer_.goes_past_caches();
   leaving_data_ = payload.data + chunk.size();
   left_bytes_ = payload.bytes - chunk.size();
   piece_bytes_ = piece;

@@ -80,9 +80,10 @@ PhaseResult run(End& end, Buffers& buffers, Op op, const Plan& plan, bool leads)
   return run_kept_and_rewritten(system, end.gate, buffers, op, plan, leads);
 }
 
-MakeAndRun copied_through(const Slots& slots) {
-  return [slots](End& end, Buffers& buffers, Op op, const Plan& plan, bool leads) {
-    CopiedSystem system(end.channel, buffers, plan, slots);
+using Stores = CopiedSystem::Stores;
+MakeAndRun copied_through(const Slots& slots, Stores stores = Stores::cached) {
+  return [=](End& end, Buffers& buffers, Op op, const Plan& plan, bool leads) {
+    CopiedSystem system(end.channel, buffers, plan, slots, stores);
     return run_kept_and_rewritten(system, end.gate, buffers, op, plan, leads);
   };
 }
@@ -149,6 +150,14 @@ TEST(CopiedSystem, DeliversThroughOneSlotAndThroughFew) {
       if (bytes <= 20 * slots.bytes) exchange(ends, copied_through(slots), Op::bidirectional, bytes);
     }
   }
+}
+
+TEST(CopiedSystem, DeliversPastTheCaches) {
+  TwoEnds ends;
+  for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1024}, std::size_t{20'000}})
+    for (const Slots& slots : {Slots{512, 5}, Slots{8192, 512}})
+      for (const Op op : {Op::latency, Op::bandwidth})
+        exchange(ends, copied_through(slots, Stores::past_caches), op, bytes);
 }
 
 TEST(CrossMemorySystem, ReadsFromThePartner) {

@@ -63,7 +63,12 @@ TEST(Loops, NobodyStreamsBothWaysWithoutAnAnswer) {
 }
 
 TEST(Loops, WhatTheKernelRefusesIsLeftOut) {
-  EXPECT_EQ(loops_for(Op::bandwidth, kib, false),
+  EXPECT_EQ(loops_for(Op::bandwidth, kib, false), (Kinds{LoopKind::copied_reused, LoopKind::copied_rotating,
+                                                         LoopKind::copied_past_caches, LoopKind::mapped}));
+}
+
+TEST(Loops, SmallMessagesStayInTheCaches) {
+  EXPECT_EQ(loops_for(Op::latency, kib - 1, false),
             (Kinds{LoopKind::copied_reused, LoopKind::copied_rotating, LoopKind::mapped}));
 }
 

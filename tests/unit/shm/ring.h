@@ -20,10 +20,14 @@ struct FreeRing {
 };
 using RingMemory = std::unique_ptr<std::byte, FreeRing>;
 
+// A payload ring or a window by itself.
+inline RingMemory make_area(std::size_t bytes) {
+  return RingMemory(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{ring_alignment})));
+}
+
 // Exactly as long as the ring, so that AddressSanitizer sees a step beyond it; all zero but for the lap.
 inline RingMemory make_ring_memory(RingShape shape, std::uint32_t first_lap = 1) {
-  RingMemory memory(
-      static_cast<std::byte*>(::operator new (ring_bytes(shape), std::align_val_t{ring_alignment})));
+  RingMemory memory = make_area(ring_bytes(shape));
   std::memset(memory.get(), 0, ring_bytes(shape));
   const RingParts parts(memory.get(), shape);
   for (std::uint32_t i = 0; i < shape.cells; ++i)

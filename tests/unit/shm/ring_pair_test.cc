@@ -79,8 +79,16 @@ class Patience {
   base::Deadline deadline_ = base::Deadline::never();
 };
 
+// Writes all chunks past the caches.
+struct PastCaches : SharedMemory {
+  static void write(std::byte* to, const void* from, std::size_t bytes) noexcept {
+    write_past_caches(to, static_cast<const std::byte*>(from), bytes);
+  }
+};
+
 // Takes the other window as a link does: from a ring that is drained, and tells the reader.
-bool move(RingWriter& writer, const Traffic& traffic, const Places& places, std::uint64_t move_number) {
+template <typename Writer>
+bool move(Writer& writer, const Traffic& traffic, const Places& places, std::uint64_t move_number) {
   Patience patience;
   while (!writer.drained())
     if (!patience.wait()) return false;
@@ -91,8 +99,9 @@ bool move(RingWriter& writer, const Traffic& traffic, const Places& places, std:
   return true;
 }
 
+template <typename Memory>
 bool write_all(const Places& places, const Traffic& traffic) {
-  RingWriter writer(places.ring, traffic.shape);
+  BasicRingWriter<Memory> writer(places.ring, traffic.shape);
   Chunks chunks(traffic);
   std::vector<std::byte> buffer(std::max(largest_chunk(traffic.shape), largest_chunk(traffic.window_bytes)));
   for (std::uint64_t number = 0; number < traffic.records; ++number) {
@@ -155,14 +164,16 @@ class RingPair : public testing::TestWithParam<Traffic> {};
 TEST_P(RingPair, TwoThreads) {
   const Traffic& traffic = GetParam();
   SCOPED_TRACE(testing::Message() << "seed " << traffic.seed);
-  const RingMemory memory = make_ring_memory(traffic.shape);
-  std::vector<std::byte> one(traffic.window_bytes), other_one(traffic.window_bytes);
-  const Places places{memory.get(), {one.data(), other_one.data()}};
-  bool written = false;
-  std::thread other([&] { written = write_all(places, traffic); });
-  EXPECT_TRUE(read_all(places, traffic));
-  other.join();
-  EXPECT_TRUE(written);
+  for (const auto write : {write_all<SharedMemory>, write_all<PastCaches>}) {
+    const RingMemory memory = make_ring_memory(traffic.shape);
+    const RingMemory one = make_area(traffic.window_bytes), other_one = make_area(traffic.window_bytes);
+    const Places places{memory.get(), {one.get(), other_one.get()}};
+    bool written = false;
+    std::thread other([&] { written = write(places, traffic); });
+    EXPECT_TRUE(read_all(places, traffic));
+    other.join();
+    EXPECT_TRUE(written);
+  }
 }
 
 TEST_P(RingPair, TwoProcesses) {
@@ -175,7 +186,7 @@ TEST_P(RingPair, TwoProcesses) {
   std::byte* const windows = memory + ring_bytes(traffic.shape);
   const Places places{memory, {windows, windows + traffic.window_bytes}};
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(write_all(places, traffic) ? 0 : 1);
+  if (child == 0) ::_exit(write_all<PastCaches>(places, traffic) ? 0 : 1);
   ASSERT_GT(child, 0);
   const bool read = read_all(places, traffic);
   EXPECT_TRUE(read);

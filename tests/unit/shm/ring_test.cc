@@ -99,7 +99,7 @@ TEST(Ring, ChunksDoNotWrapAndStartAtLines) {
   Ring ring(small);
   std::uint32_t skipped = 0;
   const std::byte* end = ring.parts.payload;
-  for (std::uint64_t number = 0; number < 200; ++number) {
+  for (std::uint64_t number = 0; number < 400; ++number) {
     const auto bytes = static_cast<std::uint32_t>(25 + number * 97 % 232);
     ASSERT_TRUE(write(ring.writer, number, bytes));
     Record record;
@@ -192,7 +192,7 @@ TEST(Ring, DrainedIsExactOnceTheReaderHandsBack) {
 
 TEST(Ring, LapsWrapAroundAfterTwoToThe32) {
   for (std::uint32_t first_lap = 0xffff'fffa; first_lap != 3; ++first_lap) {
-    Ring ring({4, 256}, first_lap);
+    Ring ring({4, 512}, first_lap);
     EXPECT_TRUE(is_empty(ring));
     for (std::uint64_t number = 0; number < 40; number += 2) {
       ASSERT_TRUE(write(ring.writer, number, 8)) << first_lap;
