@@ -25,6 +25,7 @@
 #include "api/collective/signature.h"
 #include "tensor/reduce/reduction.h"
 #include "transport/base/intrusive_list.h"
+#include "transport/base/store_choice.h"
 #include "transport/engine/engine.h"
 
 namespace parley::collective {
@@ -72,6 +73,7 @@ struct Sharing {
   RunList turns;                     // the runs that use it, in the order of their calls: the first one does
   RunList undecided;                 // the same of those whose plan waits until it is known if there is one
   const Delay* meeting = nullptr;    // by which the ranks find that out; there, where a run is undecided
+  base::StoreChoice stores;          // of what this rank shows the others
 };
 
 // Where a group's collectives go.
@@ -191,6 +193,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   void prepare_staging();
   std::byte* take_room(DeviceSide::Room room, ScratchPool::Memory& memory, std::size_t bytes);
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+  void show(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   void prepare_elements(std::byte* to, const std::byte* from, std::size_t count) noexcept;
   void finish_elements(std::byte* elements, std::size_t count) noexcept;
   bool open_pieces() noexcept;

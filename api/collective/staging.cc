@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "api/collective/run.h"
+#include "transport/base/non_temporal.h"
 
 namespace parley::collective {
 
@@ -32,6 +33,15 @@ void Run::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept
     device_->copy(to, from, bytes);
   else if (to != from)  // lent: it lies where it shall be
     std::memcpy(to, from, bytes);
+}
+
+// To where others read it.
+void Run::show(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (device_ || to == from) [[unlikely]]
+    return copy(to, from, bytes);
+  base::store_as_chosen(
+      lane_.sharing.stores, bytes, [=] { std::memcpy(to, from, bytes); },
+      [=] { base::copy_past_caches(to, from, bytes); });
 }
 
 void Run::prepare_elements(std::byte* to, const std::byte* from, std::size_t count) noexcept {

@@ -23,7 +23,7 @@ constexpr auto device_period = std::chrono::microseconds(100);
 // others may be in the middle of a handshake with us.
 constexpr std::uint32_t busy_polls_per_clock = 16;
 // Every so many passes look at all transports, also if what is waited for is found in the first one: a
-// partner that always answers at once shall not keep the others' from being heard.
+// partner that always answers at once shall not keep others from being heard.
 constexpr std::uint64_t passes_per_whole_look = 16;
 
 }  // namespace
@@ -83,6 +83,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   bool in_time = true;
   for (std::uint32_t busy_polls = 0; in_time;) {
     count_poll();
+    // relaxed: only the holder of the lock, which we are, writes it.
     const bool whole = polls_.load(std::memory_order_relaxed) % passes_per_whole_look == 0;
     const std::size_t events = poll_once(awaited, whole ? nullptr : &condition);
     if (events != 0) {

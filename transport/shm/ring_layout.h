@@ -190,7 +190,7 @@ struct SharedMemory {
   static void write(std::byte* to, const void* from, std::size_t bytes) noexcept {
     std::memcpy(to, from, bytes);
   }
-  // As write(), to whole lines.
+  // As write().
   static void write_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     base::copy_past_caches(to, from, bytes);
   }

@@ -2,16 +2,14 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "transport/base/fence.h"
 #include "transport/base/fetch.h"
+#include "transport/base/store_choice.h"
 #include "transport/interface/packet.h"
 #include "transport/shm/ring_layout.h"
-#include "transport/shm/store_choice.h"
 
 namespace parley::transport::shm {
 
@@ -131,14 +129,9 @@ class BasicRingWriter {
   }
 
   void copy_chunk(std::byte* to, const std::byte* chunk, std::uint32_t length) noexcept {
-    using Way = StoreChoice::Way;
-    const Way way = length < StoreChoice::least_bytes ? Way::cached : stores_.next();
-    if (way == Way::past_caches) return Memory::write_past_caches(to, chunk, length);
-    if (way == Way::cached) return Memory::write(to, chunk, length);
-    const auto began = std::chrono::steady_clock::now();
-    Memory::write(to, chunk, length);
-    base::full_fence();  // the stores are done, and no longer only on their way
-    stores_.note(std::chrono::steady_clock::now() - began, length);
+    base::store_as_chosen(
+        stores_, length, [=] { Memory::write(to, chunk, length); },
+        [=] { Memory::write_past_caches(to, chunk, length); });
   }
 
   // Takes the reader's counts, if they can be true.
@@ -167,7 +160,7 @@ class BasicRingWriter {
   std::uint64_t written_ = 0;            // records
   std::array<std::uint64_t, 2> limits_;  // up to which number of records each Share may write; 0: broken
   std::array<Stream, areas> streams_;
-  StoreChoice stores_;
+  base::StoreChoice stores_;
   std::uint64_t released_cells_ = 0;  // the reader's count, as last seen
   std::uint64_t mask_;                // cells - 1
   std::uint32_t reserve_;

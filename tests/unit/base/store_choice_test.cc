@@ -2,9 +2,10 @@
 
 #include <chrono>
 
-#include "transport/shm/store_choice.h"
+#include "transport/base/non_temporal.h"
+#include "transport/base/store_choice.h"
 
-namespace parley::transport::shm {
+namespace parley::base {
 namespace {
 
 using namespace std::chrono_literals;
@@ -34,7 +35,7 @@ constexpr auto far = 1'400ns;
 class StoreChoiceTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!base::has_copy_past_caches) GTEST_SKIP() << "there is no copy past the caches on this processor";
+    if (!has_copy_past_caches) GTEST_SKIP() << "there is no copy past the caches on this processor";
   }
   StoreChoice choice_;
 };
@@ -79,4 +80,4 @@ TEST_F(StoreChoiceTest, GoesByTheTimePerByte) {
 }
 
 }  // namespace
-}  // namespace parley::transport::shm
+}  // namespace parley::base
