@@ -271,15 +271,12 @@ std::string describe(const Setting& setting) {
   return text;
 }
 
-void expect_sound(Setting setting) {
+void expect_sound(const Setting& setting) {
   SCOPED_TRACE(describe(setting));
   const Explored explored = explore(setting);
   EXPECT_EQ(explored.failure, "");
   // Many courses, not one.
   EXPECT_GT(explored.states, 50 * setting.program.size());
-  // No record waits for what the reader keeps back (invariant 7); a window that moves does.
-  setting.hands_back = setting.window_bytes != 0;
-  EXPECT_EQ(explore(setting).failure, "");
 }
 
 // More records than cells, more chunks than payload, ends that are too short for a chunk.
@@ -301,19 +298,8 @@ TEST(RingModel, TheLongestChunksFitAgainAndAgain) {
 }
 
 TEST(RingModel, ControlAmongData) {
-  expect_sound({{4, 512},
-                {{128},
-                 {0, Share::control},
-                 {8},
-                 {8},
-                 {24, Share::control},
-                 {0, Share::control},
-                 {64},
-                 {64},
-                 {64},
-                 {8, Share::control},
-                 {0},
-                 {0}}});
+  const Planned c0{0, Share::control}, c8{8, Share::control}, c24{24, Share::control};
+  expect_sound({{4, 512}, {{128}, c0, {8}, {8}, c24, c0, {64}, {64}, {64}, c8, {0}, {0}}});
 }
 
 Planned in_window(std::uint32_t bytes) {
@@ -321,34 +307,16 @@ Planned in_window(std::uint32_t bytes) {
 }
 constexpr Planned moves{0, Share::data, Area::own, true};
 
+const Planned w64 = in_window(64), w65 = in_window(65), w128 = in_window(128);
+
 TEST(RingModel, ChunksInAWindow) {
-  Setting setting{{4, 256},
-                  {moves,
-                   in_window(128),
-                   {64},
-                   in_window(64),
-                   in_window(128),
-                   {8},
-                   {50},
-                   in_window(65),
-                   in_window(128),
-                   in_window(100)}};
+  Setting setting{{4, 256}, {moves, w128, {64}, w64, w128, {8}, {50}, w65, w128, w65}};
   setting.window_bytes = 512;
   expect_sound(setting);
 }
 
 TEST(RingModel, FromWindowToWindow) {
-  Setting setting{{4, 256},
-                  {moves,
-                   in_window(64),
-                   {64},
-                   in_window(128),
-                   moves,
-                   in_window(128),
-                   {24},
-                   in_window(65),
-                   moves,
-                   in_window(128)}};
+  Setting setting{{4, 256}, {moves, w64, {64}, w128, moves, w128, {24}, w65, moves, w128}};
   setting.window_bytes = 512;
   expect_sound(setting);
   // Given away while the reader may still read there.
@@ -387,7 +355,19 @@ TEST(RingModel, NoticesEachWeakenedOrder) {
     EXPECT_EQ(failure.substr(0, 5), "race:") << failure;
 }
 
-// Who wants to know that all was read would wait.
+// Invariant 7, where room for chunks runs out before a quarter of the cells is released.
+TEST(RingModel, NobodyWaitsForWhatIsKeptBack) {
+  const std::uint32_t longest = largest_chunk(RingShape{16, 1024});
+  Setting setting{{16, 1024}, {{192}, {192}, {longest}, {192}, {longest}, {65}, {longest}}};
+  setting.hands_back = false;
+  expect_sound(setting);
+  Setting moved{{16, 256}, {moves, w64, w128, w128, w65, w128, w64, w128}};
+  moved.window_bytes = 512;
+  moved.hands_back = false;
+  expect_sound(moved);
+}
+
+// But who wants to know that all was read does.
 TEST(RingModel, NoticesThatNothingIsHandedBack) {
   Setting setting{{8, 512}, {{8}, {8}, {8}, {8}, {8}, moves, in_window(64), {24}}};
   setting.window_bytes = 512;

@@ -13,7 +13,8 @@ namespace parley::base {
 // caches, or past them. Through the caches each line is taken from the reader's core first. That costs 2 to 6
 // ns a line where both share a cache, and the reader then finds the line there; it costs 9 to 30 where they
 // do not, and then the way over memory is the faster one for both. Nobody tells where the cores are, and they
-// move; so the writer times some of its copies. Pure: no clock. Thread-safety: none.
+// move; so the writer times some of its copies. What is read from memory for a copy is timed with it: then
+// the caches would have kept little of it anyway. Pure: no clock. Thread-safety: none.
 class StoreChoice {
  public:
   enum class Way : std::uint16_t {

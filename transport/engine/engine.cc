@@ -80,10 +80,14 @@ std::size_t Engine::poll_once(Endpoint* awaited, const WaitCondition* condition)
     stand_in_for_loop();
   messenger_.end_burst();
   std::size_t events = 0;
+  const bool may_be_short = condition != nullptr && short_passes_ < most_short_passes;
+  bool is_short = false;
   for (auto& transport : transports_) {
+    if (is_short) break;
     events += transport->progress(awaited);
-    if (events != 0 && condition != nullptr && condition->holds()) break;
+    is_short = may_be_short && events != 0 && condition->holds();
   }
+  short_passes_ = is_short ? short_passes_ + 1 : 0;
   if (messenger_.wants_pump()) events += messenger_.pump();
   if (!watchers_.empty()) events += look_at_watchers();
   return agents_.empty() && late_agents_.empty() ? events : events + advance_agents();

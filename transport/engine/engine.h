@@ -277,7 +277,7 @@ class Engine {
   void hand_over() noexcept;
   std::size_t advance_agents() noexcept;
   std::size_t look_at_watchers() noexcept;
-  // `condition`: once it holds, no further transport is looked at.
+  // `condition`: once it holds, no further transport is looked at in this pass, which is a short one then.
   std::size_t poll_once(Endpoint* awaited, const WaitCondition* condition = nullptr) noexcept;
   static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
   static void note_yield(Watch& watch) noexcept;
@@ -344,9 +344,13 @@ class Engine {
   bool asleep_ = false;                  // some thread is inside reactor_.sleep()
   bool sleep_announced_ = false;         // progress() armed the reactor for a user's event loop
   bool loop_relies_on_sleeper_ = false;  // it has armed nothing itself, or another thread has taken it over
+  // In a row. A partner that always answers at once shall not keep others from being heard for long, and what
+  // was announced of a sleep is taken back by a whole pass.
+  std::uint32_t short_passes_ = 0;
+  static constexpr std::uint32_t most_short_passes = 15;
   EventLoopBell event_loop_bell_;
   base::IntrusiveList<Waiter, WaiterTag> waiters_;  // oldest first
-  std::atomic<std::uint64_t> polls_{0};             // passes made by callers; written under the lock
+  std::atomic<std::uint64_t> polls_{0};             // whole passes made by callers; written under the lock
   base::Clock::time_point next_reactor_poll_{};
   std::uint64_t seen_reactor_work_ = 0;
   base::Clock::time_point reactor_busy_until_{};  // it has done something a moment ago

@@ -22,9 +22,6 @@ constexpr auto device_period = std::chrono::microseconds(100);
 // While a poll always finds something, the clock is still read every so many passes: deadlines count, and
 // others may be in the middle of a handshake with us.
 constexpr std::uint32_t busy_polls_per_clock = 16;
-// Every so many passes look at all transports, also if what is waited for is found in the first one: a
-// partner that always answers at once shall not keep others from being heard.
-constexpr std::uint64_t passes_per_whole_look = 16;
 
 }  // namespace
 
@@ -82,10 +79,8 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   Endpoint* awaited = awaited_endpoint(watch.requests);
   bool in_time = true;
   for (std::uint32_t busy_polls = 0; in_time;) {
-    count_poll();
-    // relaxed: only the holder of the lock, which we are, writes it.
-    const bool whole = polls_.load(std::memory_order_relaxed) % passes_per_whole_look == 0;
-    const std::size_t events = poll_once(awaited, whole ? nullptr : &condition);
+    const std::size_t events = poll_once(awaited, &condition);
+    if (short_passes_ == 0) count_poll();
     if (events != 0) {
       announce_events();
       watch.idle.reset();
@@ -158,6 +153,7 @@ bool Engine::timed_out(const Watch& watch) const noexcept {
 
 // True: every transport will wake the reactor, which has been told of the sleep. False: look again.
 bool Engine::arm_for_sleep() noexcept {
+  short_passes_ = most_short_passes;  // the next pass takes back what the transports announce here
   // A deadline may have woken an agent since the last poll.
   if (!agents_.empty() || messenger_.lose_patience() != 0) return false;
   reactor_.announce_sleep();

@@ -61,8 +61,9 @@ class Endpoint {
   // The largest message that this link brings sooner whole than after its receiver has asked for it; set
   // before on_link().
   std::size_t eager_limit_bytes = 64 << 10;
-  // Whether payloads on this link are stored past the caches, as far as this end can tell: then their sender
-  // copies faster than their receiver. The link changes it as it goes on.
+  // Whether payloads are stored past the caches on their way here, as this end found for the last large one
+  // of its own, for both are as far from each other: then their sender copies faster than their receiver. An
+  // end that sends nothing large does not know. A hint that wrappers of links need not pass on.
   bool lands_from_memory = false;
   // Moves large data beside this link, if there is such a thing; set before on_link(), valid as the link is.
   Mover* mover = nullptr;

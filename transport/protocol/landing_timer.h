@@ -44,15 +44,17 @@ class BasicLandingTimer {
       const bool in_stream = since.at - before_.at <= longest_pause * took;
       auto start = in_stream ? before_ : since;
       start.in_stream = in_stream;
-      if (!in_stream && look == begun_at_) start.at -= from_memory ? took / 2 : senders_copy * took;
+      if (!in_stream && look == begun_at_)
+        start.at -= from_memory ? took / copies_to_memory : senders_copy * took;
       paths.end(Path::link, bytes, start, now, true);
     }
     before_ = paths.start(now);
   }
 
  private:
-  // Both times what it takes to land: lines that the reader's core has had are slow to write, and those that
-  // go to memory are faster to write than to read.
+  // Of one that goes to memory: so many are made in the time that it takes to land.
+  static constexpr int copies_to_memory = 2;
+  // Both times what it takes to land: lines that the reader's core has had are slow to write.
   static constexpr int senders_copy = 2;
   static constexpr int longest_pause = 4;
 

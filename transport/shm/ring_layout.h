@@ -34,8 +34,8 @@
 //     after the records that they cover were read for the last time, and loaded with `acquire` before a
 //     cell or payload is written again: nothing is overwritten that may still be read.
 //  6. The reader hands back (stores its counts) when a quarter of the cells or of an area was released since
-//     the last time; then its owner wakes the writer, if it sleeps. It may do so earlier (hand_back()), and
-//     need not wake anybody then.
+//     it last did so; then its owner wakes the writer, if it sleeps. It may hand back in between
+//     (hand_back()), which wakes nobody, and which a writer on its way to sleep may not see.
 //  7. Nobody waits for what is kept back. Let the writer be refused while the reader goes on: in the end the
 //     reader has released all that was written, and has handed back all but less than a quarter of the cells
 //     and of each area. The reserve is at most a quarter of the cells, so that one is free for data. A chunk

@@ -80,8 +80,10 @@ class BasicRingReader {
     lap_ += (released_ & mask_) == 0 ? 1 : 0;
     Stream& stream = streams_[area_];
     stream.position = end_;
-    if (released_ - told_cells_ < quarter_ && stream.position - stream.told < stream.bytes / 4) return false;
+    if (released_ - rung_cells_ < quarter_ && stream.position - stream.rung < stream.bytes / 4) return false;
     tell();
+    rung_cells_ = released_;
+    for (Stream& one : streams_) one.rung = one.position;
     return true;
   }
 
@@ -112,6 +114,7 @@ class BasicRingReader {
     std::uint64_t bytes = 0;     // size of the area
     std::uint64_t position = 0;  // end of the last released chunk
     std::uint64_t told = 0;      // what the writer can know
+    std::uint64_t rung = 0;      // what release() has told, and nobody slept through
   };
 
   [[nodiscard]] const Cell& next_cell() const noexcept { return parts_.cells[released_ & mask_]; }
@@ -133,6 +136,7 @@ class BasicRingReader {
   std::uint64_t released_ = 0;    // records
   std::uint64_t end_ = 0;         // end of the chunk that look() showed, in its area
   std::uint64_t told_cells_ = 0;  // what the writer can know
+  std::uint64_t rung_cells_ = 0;  // as Stream::rung
   std::array<Stream, areas> streams_;
   std::uint32_t area_ = 0;  // of the chunk that look() showed
   std::uint32_t mask_;      // cells - 1

@@ -130,8 +130,8 @@ std::uint32_t ShmLink::piece_for(Area area, std::size_t payload_bytes) const noe
 }
 
 std::uint32_t ShmLink::largest_piece(Area area) const noexcept {
-  const std::uint32_t half = writer_.largest_chunk(area);
-  return std::min(half, area == Area::own ? smallest_piece : largest_window_piece);
+  const std::uint32_t longest = writer_.largest_chunk(area);
+  return std::min(longest, area == Area::own ? smallest_piece : largest_window_piece);
 }
 
 bool ShmLink::give_up_window() noexcept {
@@ -219,7 +219,7 @@ std::size_t ShmLink::receive() noexcept {
     }
     if (reader_.release()) facts_.bell.ring_if_asleep();
   }
-  // Who sees that all was read sends the next large packet in pieces.
+  // Who sees that all was read sends the next large packet in pieces, and can give up its window.
   if (!ended() && !reader_.has_next()) reader_.hand_back();
   // Nothing follows the peer's end: it had written all this before.
   if (peer_has_ended_ && events == 0 && !ended()) {

@@ -141,6 +141,7 @@ class PARLEY_API Tensor {
   [[nodiscard]] std::string to_string() const;
 
  private:
+  // REQUIRES: so many elements are there, so that their number fits 63 bits.
   Tensor(const void* data, std::size_t count, DType dtype, bool read_only) noexcept;
   static Tensor view(const void* data, const Shape& shape, DType dtype, const Shape& strides, Device device,
                      bool read_only);

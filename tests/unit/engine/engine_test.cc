@@ -199,7 +199,7 @@ class AnnouncingTransport final : public Transport {
   std::size_t progress(Endpoint*) noexcept override {
     is_announced = false;
     ++looks;
-    return 0;
+    return events;
   }
   [[nodiscard]] bool unsent() const noexcept override { return false; }
   bool arm() noexcept override {
@@ -210,6 +210,7 @@ class AnnouncingTransport final : public Transport {
 
   std::atomic<bool> is_announced{false};
   std::atomic<int> looks{0};
+  std::size_t events = 0;  // that each look finds
 };
 
 struct AnAnnouncingEngine {
@@ -237,6 +238,23 @@ struct AnAnnouncingEngine {
   AnnouncingTransport* transport;
   pollfd loop{-1, POLLIN, 0};
 };
+
+TEST(Engine, WhoFindsWhatItWaitsForLooksAtTheOthersNowAndThen) {
+  AnAnnouncingEngine one;
+  auto owned = std::make_unique<AnnouncingTransport>();
+  const AnnouncingTransport& other = *owned;
+  one.engine.add(std::move(owned));
+  one.transport->events = 1;
+  const auto wait = [&] {
+    const int seen = one.transport->looks;
+    one.engine.wait_until([&](const Messenger&) { return one.transport->looks > seen; },
+                          std::chrono::seconds(1));
+  };
+  for (int i = 0; i < 160; ++i) wait();
+  one.transport->events = 0;  // or it would never be closed
+  EXPECT_EQ(one.transport->looks, 160);
+  EXPECT_EQ(other.looks, 10);
+}
 
 TEST(Engine, ALookOfAnotherThreadWakesTheLoopThatHasAnnouncedItsSleep) {
   AnAnnouncingEngine one;
