@@ -310,7 +310,7 @@ constexpr Planned moves{0, Share::data, Area::own, true};
 const Planned w64 = in_window(64), w65 = in_window(65), w128 = in_window(128);
 
 TEST(RingModel, ChunksInAWindow) {
-  Setting setting{{4, 256}, {moves, w128, {64}, w64, w128, {8}, {50}, w65, w128, w65}};
+  Setting setting{{4, 256}, {moves, w128, {64}, w64, w128, {8}, {50}, w65, w128, in_window(100)}};
   setting.window_bytes = 512;
   expect_sound(setting);
 }

@@ -67,17 +67,17 @@ class StoreChoice {
 };
 
 // Makes a copy of so many bytes as `choice` says: by cached() or past_caches(), each without arguments.
-template <typename Cached, typename PastCaches>
+template <typename Clock = std::chrono::steady_clock, typename Cached, typename PastCaches>
 void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cached,
                      const PastCaches& past_caches) noexcept {
   using Way = StoreChoice::Way;
   const Way way = bytes < StoreChoice::least_bytes ? Way::cached : choice.next();
   if (way == Way::past_caches) return past_caches();
   if (way == Way::cached) return cached();
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = Clock::now();
   cached();
   full_fence();  // the stores are done, and no longer only on their way
-  choice.note(std::chrono::steady_clock::now() - began, bytes);
+  choice.note(Clock::now() - began, bytes);
 }
 
 }  // namespace parley::base

@@ -83,9 +83,9 @@ std::size_t Engine::poll_once(Endpoint* awaited, const WaitCondition* condition)
   const bool may_be_short = condition != nullptr && short_passes_ < most_short_passes;
   bool is_short = false;
   for (auto& transport : transports_) {
+    is_short = may_be_short && events != 0 && condition->holds();
     if (is_short) break;
     events += transport->progress(awaited);
-    is_short = may_be_short && events != 0 && condition->holds();
   }
   short_passes_ = is_short ? short_passes_ + 1 : 0;
   if (messenger_.wants_pump()) events += messenger_.pump();

@@ -34,6 +34,10 @@ Went write_chunks(StoreChoice& choice, int chunks, std::chrono::nanoseconds cach
 constexpr auto near = 400ns;
 constexpr auto far = 1'400ns;
 
+struct StoppedClock {
+  static std::chrono::steady_clock::time_point now() { return {}; }
+};
+
 class StoreChoiceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -77,7 +81,7 @@ TEST_F(StoreChoiceTest, OneLateChunkTellsNothing) {
 TEST_F(StoreChoiceTest, CopiesAsItSays) {
   std::string ways;
   const auto store = [&](std::size_t bytes) {
-    store_as_chosen(
+    store_as_chosen<StoppedClock>(
         choice_, bytes, [&] { ways += 'c'; }, [&] { ways += 'p'; });
   };
   (void)write_chunks(choice_, 32 + 2, far);
