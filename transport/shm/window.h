@@ -38,8 +38,8 @@ class WindowTenant {
 // from those that had the place before. Thread-safety: none.
 class WindowPool {
  public:
-  // REQUIRES: is_valid_area(plan.bytes), and its largest_chunk() holds what a link copies at once; plan.most <=
-  // most_windows.
+  // REQUIRES: is_valid_area(plan.bytes), whose largest_chunk() holds what a link copies at once; and
+  // plan.most <= most_windows.
   explicit WindowPool(WindowPlan plan) noexcept : plan_(plan) {}
   WindowPool(const WindowPool&) = delete;
   WindowPool& operator=(const WindowPool&) = delete;
