@@ -86,15 +86,11 @@ Operation Operation::within_call(const GroupState& group, Request& request,
   return {group.world.get(), &request, description, nullptr, false, &group, nullptr};
 }
 
-int rank_in(const GroupState& group, int process) noexcept {
-  return group.rank_of(process);
-}
-
 // What NCCL has moved beside a message without content stands in that one's tag.
 RecvStatus status_on_device(const Request& request, const GroupState* group) noexcept {
   const bool is_send = request.kind == RequestKind::send;
   const auto process = static_cast<int>(is_send ? request.peer->number : request.envelope.source);
-  const int rank = group == nullptr ? process : rank_in(*group, process);
+  const int rank = group == nullptr ? process : group->rank_of(process);
   if (wireup::is_fused_batch_context(request.envelope.context))
     return {rank, 0, FusedTag::unpack(request.envelope.tag).bytes};
   return {rank, request.envelope.tag, request.message_bytes};
@@ -125,18 +121,15 @@ Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit) {
   return outcome;
 }
 
-Outcome outcome_of(const GroupState& group, const transport::Posted& posted,
-                   const FailedOperation& description, transport::Engine::Visit& visit) {
-  if (posted.request == nullptr && posted.status.ok()) return {};
+Outcome take_unusual(const GroupState& group, const transport::Posted& posted,
+                     const FailedOperation& description, transport::Engine::Visit& visit) {
   if (posted.request == nullptr)
     return {{}, std::make_unique<FailureFacts>(facts_of(description, posted.status, visit.messenger()))};
-  visit.wait(*posted.request, no_timeout);
   return take_outcome(*posted.request, &group, description, visit.messenger());
 }
 
-RecvStatus status_or_throw(const wireup::World& world, const Outcome& outcome) {
-  if (outcome.failure) std::rethrow_exception(to_exception(world, *outcome.failure));
-  return outcome.status;
+void throw_failure(const wireup::World& world, const FailureFacts& failure) {
+  std::rethrow_exception(to_exception(world, failure));
 }
 
 RecvStatus finish_within(Operation& operation, std::chrono::nanoseconds timeout) {

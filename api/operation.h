@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "api/failure.h"
+#include "api/group_state.h"
 #include "api/wireup/world.h"
+#include "transport/base/read_alone.h"
 
 namespace parley::detail {
-
-struct GroupState;
 
 // What a pending Work holds: the request and what is needed to wait for it and to name it.
 // Recycled through a list per thread, so that a steady state allocates nothing.
@@ -45,14 +45,17 @@ struct Operation {
   static void operator delete(void* memory) noexcept;
 };
 
+// A copy that reads each member by itself: they have just been written so (base::read_alone()).
+inline RecvStatus copy_of(const RecvStatus& status) noexcept {
+  return {base::read_alone(status.source), base::read_alone(status.tag), base::read_alone(status.bytes)};
+}
+
 // How an operation came out.
 struct Outcome {
   RecvStatus status;
   std::unique_ptr<FailureFacts> failure;  // then there is no status
 };
 
-// The rank in a group of a process of its world.
-int rank_in(const GroupState& group, int process) noexcept;
 // The status of a request that has ended well, in ranks of `group`; null: of the world.
 RecvStatus status_on_device(const transport::Request& request, const GroupState* group) noexcept;
 inline RecvStatus status_of(const transport::Request& request, const GroupState* group) noexcept {
@@ -60,7 +63,7 @@ inline RecvStatus status_of(const transport::Request& request, const GroupState*
     return status_on_device(request, group);
   const bool is_send = request.kind == transport::RequestKind::send;
   const auto process = static_cast<int>(is_send ? request.peer->number : request.envelope.source);
-  return {group == nullptr ? process : rank_in(*group, process), request.envelope.tag, request.message_bytes};
+  return {group == nullptr ? process : group->rank_of(process), request.envelope.tag, request.message_bytes};
 }
 // Releases the request of an operation and lets go of its world. REQUIRES: it is known how it came out.
 inline void release(Operation& operation, transport::Engine::Visit& visit) {
@@ -69,12 +72,32 @@ inline void release(Operation& operation, transport::Engine::Visit& visit) {
 }
 // Takes the outcome of an operation that has ended. If it went well, it lets go of its world, too.
 Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit);
+// Takes the outcome of a request that has not ended well, or is of a device; or, without a request, that of
+// what failed at once.
+Outcome take_unusual(const GroupState& group, const transport::Posted& posted,
+                     const FailedOperation& description, transport::Engine::Visit& visit);
 // Waits for what was posted in this visit and takes its outcome. Without a request and `ok` it has ended
-// well.
-Outcome outcome_of(const GroupState& group, const transport::Posted& posted,
-                   const FailedOperation& description, transport::Engine::Visit& visit);
+// well. `describe()`: the FailedOperation.
+template <typename Describe>
+Outcome outcome_of(const GroupState& group, const transport::Posted& posted, const Describe& describe,
+                   transport::Engine::Visit& visit) {
+  if (posted.request == nullptr && posted.status.ok()) return {};
+  if (posted.request != nullptr) visit.wait(*posted.request, no_timeout);
+  const bool is_usual =
+      posted.request != nullptr && posted.request->status.ok() && posted.request->device == nullptr;
+  if (!is_usual) [[unlikely]]
+    return take_unusual(group, posted, describe(), visit);
+  Outcome outcome{status_of(*posted.request, &group), nullptr};
+  visit.messenger().release(*posted.request);
+  return outcome;
+}
 // Throws the error of a failure. REQUIRES: not the engine's lock.
-RecvStatus status_or_throw(const wireup::World& world, const Outcome& outcome);
+[[noreturn]] void throw_failure(const wireup::World& world, const FailureFacts& failure);
+inline RecvStatus status_or_throw(const wireup::World& world, const Outcome& outcome) {
+  if (outcome.failure) [[unlikely]]
+    throw_failure(world, *outcome.failure);
+  return copy_of(outcome.status);
+}
 
 // Waits for an operation and takes its outcome. Throws its error; or TimeoutError, the request still pending,
 // after `timeout`.

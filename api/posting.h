@@ -29,17 +29,51 @@ inline void check_receive(const GroupState& group, const Tensor& tensor, int sou
   check_source(group, source, tag, "recv");
   check_tensor(tensor, "recv", true);
 }
-transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
-                              const SendOptions& options);
-transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
-                                    const RecvOptions& options);
-// The same of what was checked by check_send() or check_receive().
-transport::SendSpec checked_send_spec(const GroupState& group, const Tensor& tensor, int destination,
-                                      std::int64_t tag,
-                                      const std::optional<std::chrono::nanoseconds>& timeout);
-transport::ReceiveSpec checked_receive_spec(const GroupState& group, const Tensor& tensor, int source,
-                                            std::int64_t tag,
-                                            const std::optional<std::chrono::nanoseconds>& timeout);
+// Whether a caller that gave this timeout means to go on when it passes (Request::gives_up).
+inline bool gives_up(const std::optional<std::chrono::nanoseconds>& timeout) {
+  return timeout.value_or(no_timeout) != no_timeout;
+}
+inline transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag) {
+  const auto process =
+      source == any_source ? transport::any_source : static_cast<std::uint32_t>(group.process_of(source));
+  return {group.context, process, tag};
+}
+// Of what was checked by check_send() or check_receive().
+inline transport::SendSpec checked_send_spec(const GroupState& group, const Tensor& tensor, int destination,
+                                             std::int64_t tag,
+                                             const std::optional<std::chrono::nanoseconds>& timeout) {
+  return {.destination = static_cast<std::uint32_t>(group.process_of(destination)),
+          .context = group.context,
+          .tag = tag,
+          .type_code = static_cast<std::uint8_t>(tensor.dtype()),
+          .data = tensor.data(),
+          .bytes = tensor.bytes(),
+          .timeout = timeout.value_or(group.world->timeout),
+          .gives_up = gives_up(timeout)};
+}
+inline transport::ReceiveSpec checked_receive_spec(const GroupState& group, const Tensor& tensor, int source,
+                                                   std::int64_t tag,
+                                                   const std::optional<std::chrono::nanoseconds>& timeout) {
+  return {.pattern = pattern_of(group, source, tag),
+          .type_code = static_cast<std::uint8_t>(tensor.dtype()),
+          .data = tensor.mutable_data(),
+          .capacity_bytes = tensor.bytes(),
+          .timeout = timeout.value_or(group.world->timeout),
+          .gives_up = gives_up(timeout)};
+}
+// The same, and checks.
+inline transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
+                                     const SendOptions& options) {
+  check_send(group, tensor, destination, options.tag);
+  transport::SendSpec spec = checked_send_spec(group, tensor, destination, options.tag, options.timeout);
+  spec.synchronous = options.synchronous;
+  return spec;
+}
+inline transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
+                                           const RecvOptions& options) {
+  check_receive(group, tensor, source, options.tag);
+  return checked_receive_spec(group, tensor, source, options.tag, options.timeout);
+}
 inline FailedOperation describe(const transport::SendSpec& spec) noexcept {
   return {"send", spec.context, static_cast<int>(spec.destination), spec.tag, spec.bytes};
 }
@@ -66,12 +100,6 @@ base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, con
                        int destination, const transport::SendSpec& spec, transport::Engine::Visit& visit);
 base::Status post_receive(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
                           const transport::ReceiveSpec& spec, transport::Engine::Visit& visit);
-transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag);
-
-// Whether a caller that gave this timeout means to go on when it passes (Request::gives_up).
-inline bool gives_up(const std::optional<std::chrono::nanoseconds>& timeout) {
-  return timeout.value_or(no_timeout) != no_timeout;
-}
 
 // The error of an operation that failed at once. REQUIRES: not the engine's lock.
 std::exception_ptr failure_of(const GroupState& group, const FailedOperation& operation, base::Status status);

@@ -27,44 +27,6 @@ using transport::Posted;
 
 namespace detail {
 
-transport::SendSpec send_spec(const GroupState& group, const Tensor& tensor, int destination,
-                              const SendOptions& options) {
-  check_send(group, tensor, destination, options.tag);
-  transport::SendSpec spec = checked_send_spec(group, tensor, destination, options.tag, options.timeout);
-  spec.synchronous = options.synchronous;
-  return spec;
-}
-
-transport::ReceiveSpec receive_spec(const GroupState& group, const Tensor& tensor, int source,
-                                    const RecvOptions& options) {
-  check_receive(group, tensor, source, options.tag);
-  return checked_receive_spec(group, tensor, source, options.tag, options.timeout);
-}
-
-transport::SendSpec checked_send_spec(const GroupState& group, const Tensor& tensor, int destination,
-                                      std::int64_t tag,
-                                      const std::optional<std::chrono::nanoseconds>& timeout) {
-  return {.destination = static_cast<std::uint32_t>(group.process_of(destination)),
-          .context = group.context,
-          .tag = tag,
-          .type_code = static_cast<std::uint8_t>(tensor.dtype()),
-          .data = tensor.data(),
-          .bytes = tensor.bytes(),
-          .timeout = timeout.value_or(group.world->timeout),
-          .gives_up = detail::gives_up(timeout)};
-}
-
-transport::ReceiveSpec checked_receive_spec(const GroupState& group, const Tensor& tensor, int source,
-                                            std::int64_t tag,
-                                            const std::optional<std::chrono::nanoseconds>& timeout) {
-  return {.pattern = pattern_of(group, source, tag),
-          .type_code = static_cast<std::uint8_t>(tensor.dtype()),
-          .data = tensor.mutable_data(),
-          .capacity_bytes = tensor.bytes(),
-          .timeout = timeout.value_or(group.world->timeout),
-          .gives_up = detail::gives_up(timeout)};
-}
-
 base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
                        int destination, const transport::SendSpec& spec, transport::Engine::Visit& visit) {
   const Posted posted = post(visit, *group, tensor, spec, true);
@@ -83,12 +45,6 @@ base::Status post_receive(Work& work, const std::shared_ptr<GroupState>& group, 
   if (posted.request == nullptr) return posted.status;
   begin_work(work, group, tensor, *posted.request, spec, visit);
   return {};
-}
-
-transport::Pattern pattern_of(const GroupState& group, int source, std::int64_t tag) {
-  const auto process =
-      source == any_source ? transport::any_source : static_cast<std::uint32_t>(group.process_of(source));
-  return {group.context, process, tag};
 }
 
 std::exception_ptr failure_of(const GroupState& group, const FailedOperation& operation,
@@ -123,8 +79,8 @@ void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions
   const Outcome outcome = [&]() -> Outcome {
     Engine::Visit visit(*group.world->engine);
     const Posted posted = detail::post(visit, group, tensor, spec, false);
-    if (posted.request == nullptr && posted.status.ok()) return {};
-    return detail::outcome_of(group, posted, detail::describe(spec), visit);
+    return detail::outcome_of(
+        group, posted, [&spec] { return detail::describe(spec); }, visit);
   }();
   detail::status_or_throw(*group.world, outcome);
 }
@@ -135,7 +91,8 @@ RecvStatus ProcessGroup::recv(const Tensor& tensor, int source, const RecvOption
   const Outcome outcome = [&] {
     Engine::Visit visit(*group.world->engine);
     const Posted posted = detail::post(visit, group, tensor, spec, false);
-    return detail::outcome_of(group, posted, detail::describe(spec), visit);
+    return detail::outcome_of(
+        group, posted, [&spec] { return detail::describe(spec); }, visit);
   }();
   return detail::status_or_throw(*group.world, outcome);
 }

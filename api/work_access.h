@@ -22,7 +22,7 @@ struct WorkAccess {
   static bool has_failed(const Work& work) noexcept { return work.error_ != nullptr; }
   // The outcome of the Work's operation, which is then gone.
   static void settle(Work& work, const Outcome& outcome);
-  static void set_status(Work& work, const RecvStatus& status) noexcept { work.status_ = status; }
+  static void set_status(Work& work, const RecvStatus& status) noexcept { work.status_ = copy_of(status); }
   // Its memory is on that device.
   static void set_device(Work& work, int device) noexcept {
     work.device_ = device;

@@ -47,11 +47,10 @@ Posted Engine::receive(const ReceiveSpec& spec, bool background) {
   return receive_held(spec, background);
 }
 
-// Whether something that was sent waits in this process: in a staging buffer or an outbox, because a link was
-// full, or for a link.
-bool Engine::has_unsent() const noexcept {
-  bool unsent = messenger_.is_blocked() || messenger_.is_dialling();
-  for (const auto& transport : transports_) unsent = unsent || transport->unsent();
+bool Engine::a_transport_has_unsent() noexcept {
+  const bool unsent = std::any_of(transports_.begin(), transports_.end(),
+                                  [](const auto& transport) { return transport->unsent(); });
+  if (!unsent) calls_without_rest_ = messenger_.link_calls();
   return unsent;
 }
 
@@ -68,7 +67,7 @@ void Engine::wake_sleepers() noexcept {
 }
 
 // For those whose wake-up no request tells: waiters for a condition, and a user's event loop.
-void Engine::announce_events() noexcept {
+void Engine::tell_listeners() noexcept {
   for (Waiter* waiter = waiters_.front(); waiter != nullptr; waiter = waiters_.next(*waiter))
     if (waiter->for_any_event) waiter->parker.unpark();
   event_loop_bell_.ring();

@@ -295,7 +295,11 @@ class Engine {
   [[nodiscard]] bool has_listeners() const noexcept {
     return asleep_ || !waiters_.empty() || event_loop_bell_.may_ring();
   }
-  void announce_events() noexcept;
+  void announce_events() noexcept {
+    if (!waiters_.empty() || event_loop_bell_.may_ring()) [[unlikely]]
+      tell_listeners();
+  }
+  void tell_listeners() noexcept;
   std::size_t look_once();
   std::size_t look_at_network();
   // relaxed, both: a hint for the background thread; nothing is read because of it.
@@ -310,7 +314,13 @@ class Engine {
   void end_announced_sleep() noexcept;
   void stand_in_for_loop() noexcept;
   void resign() noexcept;
-  [[nodiscard]] bool has_unsent() const noexcept;
+  // Whether something that was sent waits in this process: in a staging buffer or an outbox, because a link
+  // was full, or for a link.
+  [[nodiscard]] bool has_unsent() noexcept {
+    if (messenger_.is_blocked() || messenger_.is_dialling()) return true;
+    return messenger_.link_calls() != calls_without_rest_ && a_transport_has_unsent();
+  }
+  [[nodiscard]] bool a_transport_has_unsent() noexcept;
   void leave_rest_to_background() noexcept;
   void run_deferred();
   void run_deferred_unlocked();
@@ -358,6 +368,7 @@ class Engine {
   base::Clock::time_point next_expiry_ = base::Clock::time_point::max();
   std::shared_ptr<const void> keeper_;  // see Visit::keep()
   std::size_t kept_for_ = 0;
+  std::uint64_t calls_without_rest_ = 0;  // Messenger::link_calls() when the transports had nothing unsent
   bool core_per_rank_ = true;
   LongLooks long_looks_;
   bool left_ = false;

@@ -68,7 +68,7 @@ void Messenger::look_after(Peer& peer, TimePoint now) noexcept {
   }
   if (*silence >= longest_silence) {
     peer.close_reason = {Code::peer_died, ETIMEDOUT};
-    return peer.endpoint->close();
+    return hang_up(*peer.endpoint);
   }
   if (quiet < suspicion_after || pulse.suspected) return;
   pulse.suspected = true;

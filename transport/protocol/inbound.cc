@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "transport/base/log.h"
+#include "transport/base/read_alone.h"
 #include "transport/protocol/messenger.h"
 
 namespace parley::transport {
@@ -36,8 +37,8 @@ bool may_be_pulled(const Peer& peer, std::size_t bytes) noexcept {
 }
 
 // One that may_be_pulled(). What was found is told with the credit that goes back.
-void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload,
-                std::uint64_t look) noexcept {
+[[gnu::noinline]] void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload,
+                                  std::uint64_t look) noexcept {
   peer.paths.note_arrival(peer.live_sends != 0);
   peer.landing.begin(peer.paths, payload.size(), look, peer.burst);
   copy_bytes(request.data, payload.data(), payload.size());
@@ -58,7 +59,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
   ++peer.heard;
   if (!take_credit(peer, header)) return;
   switch (header.kind) {
-    case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
+    [[likely]] case PacketKind::eager : return handle_eager(peer, header, payload, nullptr);
     case PacketKind::offer: return handle_offer(peer, header, payload, KeyKind::of_mover);
     case PacketKind::device_offer: return handle_offer(peer, header, payload, KeyKind::of_device_mover);
     case PacketKind::device_note: return handle_note(peer, payload);
@@ -202,7 +203,8 @@ bool Messenger::hold_window(Peer& peer, std::size_t payload_bytes) noexcept {
 Status Messenger::describe_match(Request& request, Peer& peer, const Envelope& envelope,
                                  std::uint8_t type_code, std::size_t message_bytes) const noexcept {
   request.peer = &peer;
-  request.envelope = envelope;
+  request.envelope = {base::read_alone(envelope.context), base::read_alone(envelope.source),
+                      base::read_alone(envelope.tag), envelope.note};
   request.remote_type_code = type_code;
   request.message_bytes = message_bytes;
   if (!types_agree(request.type_code, type_code)) return Code::mismatched;

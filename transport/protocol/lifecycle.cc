@@ -178,7 +178,7 @@ void Messenger::close_link(Peer& peer, Farewell farewell) noexcept {
   const bool is_ours = farewell == Farewell::giving_up;
   peer.culprit = is_ours ? options_.self : peer.number;
   peer.close_reason = is_ours ? Code::given_up : Code::protocol_violation;
-  peer.endpoint->close();
+  hang_up(*peer.endpoint);
 }
 
 // The peer broke the protocol: its link ends, the others go on.

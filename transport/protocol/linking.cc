@@ -51,6 +51,11 @@ void answer_dial(Endpoint& endpoint, const PacketHeader& answer) noexcept {
 
 }  // namespace
 
+void Messenger::hang_up(Endpoint& endpoint) noexcept {
+  ++link_calls_;
+  endpoint.close();
+}
+
 void Messenger::set_dial(Peer& peer, DialState state, Endpoint* endpoint) noexcept {
   dials_under_way_ += (is_pending(state) ? 1 : 0) - (is_pending(peer.dial.state) ? 1 : 0);
   peer.dial = {state, endpoint, Clock::now()};
@@ -60,7 +65,7 @@ void Messenger::set_dial(Peer& peer, DialState state, Endpoint* endpoint) noexce
 void Messenger::end_dial(Peer& peer) noexcept {
   Endpoint* endpoint = peer.dial.endpoint;
   set_dial(peer, DialState::none, nullptr);
-  if (endpoint != nullptr) endpoint->close();
+  if (endpoint != nullptr) hang_up(*endpoint);
 }
 
 void Messenger::want_link(Peer& peer) noexcept {
@@ -108,20 +113,21 @@ void Messenger::on_link(PeerId number, Endpoint& endpoint) noexcept {
   endpoint.user = nullptr;
   if (number >= peers_.size()) {
     PARLEY_LOG(warn, "p2p", "closing the link to a rank ", number, " that there is not");
-    return endpoint.close();
+    return hang_up(endpoint);
   }
   Peer& peer = peers_[number];
   if (number == options_.self) {
     const bool is_ours = endpoint.dialled && peer.state == PeerState::expected;
-    return is_ours ? bring_up(peer, endpoint) : endpoint.close();
+    return is_ours ? bring_up(peer, endpoint) : hang_up(endpoint);
   }
   if (!endpoint.dialled) return accept_link(peer, endpoint);
   const bool is_needed = peer.state == PeerState::expected && peer.dial.endpoint == nullptr;
-  if (!is_needed) return endpoint.close();  // the peer's own dial has come first
+  if (!is_needed) return hang_up(endpoint);  // the peer's own dial has come first
   set_dial(peer, DialState::tentative, &endpoint);
 }
 
 void Messenger::accept_link(Peer& peer, Endpoint& endpoint) noexcept {
+  ++link_calls_;  // it gets an answer
   const bool we_dial = peer.state == PeerState::expected && is_under_way(peer.dial.state);
   const bool we_have_dialled = peer.endpoint != nullptr && peer.endpoint->dialled;
   const bool crossed = options_.self > peer.number && connect_ != nullptr && (we_dial || we_have_dialled);
@@ -130,7 +136,7 @@ void Messenger::accept_link(Peer& peer, Endpoint& endpoint) noexcept {
     header.id = static_cast<std::uint32_t>(crossed ? TurnedAway::crossed : TurnedAway::taken);
     answer_dial(endpoint, header);
     if (!crossed) PARLEY_LOG(warn, "p2p", "closing a second link to ", peer.title);
-    return endpoint.close();
+    return hang_up(endpoint);
   }
   answer_dial(endpoint, {.kind = PacketKind::welcome});
   bring_up(peer, endpoint);
@@ -141,6 +147,7 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
   end_dial(peer);
   peer.state = PeerState::up;
   peer.endpoint = &endpoint;
+  peer.copy_limit_bytes = endpoint.copy_limit_bytes();
   peer.eager_limit_bytes = options_.eager_limit_bytes.value_or(endpoint.eager_limit_bytes);
   if (endpoint.mover != nullptr) {
     peer.mover = endpoint.mover;

@@ -33,8 +33,7 @@ namespace parley::transport {
 // Invariants: (1) a request is in exactly one of {an outbox, `streams`, `tendered_`, the matcher, none};
 // (2) messages to one peer enter its link in the order of the send calls; (3) a buffer is touched only in the
 // states that RequestState names; (4) no link is ever left unread.
-// Thread-safety: none; the engine's lock. Cost: an eager message makes no allocation and one try_send(), two
-// if it is tendered in vain.
+// Thread-safety: none; the engine's lock. Cost of an eager message: no allocation, one try_send() or two.
 class Messenger final : public PacketSink {
  public:
   explicit Messenger(const MessengerOptions& options);
@@ -72,8 +71,7 @@ class Messenger final : public PacketSink {
     device_movers_ = std::move(make);
   }
 
-  // Begins an operation that its caller puts together of others. It ends by end_composite() alone. Null: out
-  // of memory.
+  // Begins an operation that its caller puts together of others; end_composite() ends it. Null: no memory.
   Request* begin_composite(const CompositeSpec& spec) noexcept;
   // With `status`, or as it was interrupted.
   void end_composite(Request& request, base::Status status) noexcept { complete(request, status); }
@@ -127,9 +125,10 @@ class Messenger final : public PacketSink {
 
   // Whether something for a peer waits for room on its link.
   [[nodiscard]] bool is_blocked() const noexcept { return blocked_peers_ != 0; }
-
   // Whether a link that was wanted is not made yet.
   [[nodiscard]] bool is_dialling() const noexcept { return dials_under_way_ != 0; }
+  // How often links were given something to send, or closed: while that is the same, transports got no work.
+  [[nodiscard]] std::uint64_t link_calls() const noexcept { return link_calls_; }
 
   // Large sends leave a few pieces at a time, what is tendered shall be pulled soon, and what was asked for
   // shall come soon; whether there is any of these, and what is to be done about it at this look.
@@ -288,7 +287,6 @@ class Messenger final : public PacketSink {
   Request* fill_target(Peer& peer, const PacketHeader& header) noexcept;
   void handle_fill(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                    std::byte* adoptable) noexcept;
-
   void tell_preference(Peer& peer) noexcept;
 
   // moving.cc
@@ -323,6 +321,7 @@ class Messenger final : public PacketSink {
   Peer* dialled_with(const Endpoint& endpoint) noexcept;
   void handle_answer(Peer& peer, const PacketHeader& header) noexcept;
   void lose_dial(Peer& peer, base::Status reason) noexcept;
+  void hang_up(Endpoint& endpoint) noexcept;
 
   // heartbeat.cc
   static constexpr auto suspicion_after = std::chrono::seconds(5);
@@ -369,6 +368,7 @@ class Messenger final : public PacketSink {
   std::size_t live_count_ = 0;
   std::size_t live_send_count_ = 0;
   std::uint64_t ended_count_ = 0;
+  std::uint64_t link_calls_ = 0;
 
   std::uint64_t burst_ = 1;  // counts looks at the network, too
   bool is_held_back_ = false;

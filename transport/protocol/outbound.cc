@@ -30,7 +30,7 @@ Posted Messenger::send(const SendSpec& spec) noexcept {
   // The short way: nothing waits before it, the link copies it, and no request is needed.
   const bool eager = !spec.synchronous && wants_eager(peer, spec.bytes);
   const bool in_turn = peer.endpoint != nullptr && !peer.blocked && peer.outbox.empty();
-  if (eager && in_turn && spec.bytes <= peer.endpoint->copy_limit_bytes()) {
+  if (eager && in_turn && spec.bytes <= peer.copy_limit_bytes) {
     PacketHeader header{.kind = PacketKind::eager, .type_code = spec.type_code, .context = spec.context};
     header.tag = spec.tag;
     header.payload_bytes = static_cast<std::uint32_t>(spec.bytes);
@@ -82,6 +82,7 @@ bool Messenger::wants_eager(const Peer& peer, std::size_t bytes) const noexcept 
 bool Messenger::transmit(Peer& peer, PacketHeader& header, const std::byte* payload, Completion* done,
                          Urgency urgency, Status& outcome) noexcept {
   header.credits = static_cast<std::uint16_t>(peer.owed_units);
+  ++link_calls_;
   outcome = peer.endpoint->try_send(header, {payload, header.payload_bytes}, done, urgency);
   if (outcome.ok() || outcome.code() == Code::in_progress) {
     peer.held_units -= std::exchange(peer.owed_units, 0);

@@ -99,6 +99,7 @@ struct Peer {
   bool goodbye_sent = false;
   std::optional<std::uint32_t> goodbye_culprit;
 
+  std::size_t copy_limit_bytes = 0;                     // of the link
   std::size_t eager_limit_bytes = default_eager_bytes;  // as the link says, or the options
   std::int32_t credit_units = eager_window_units;       // what we may still send as eager
   std::int32_t held_units = 0;                          // what the peer may not send as eager,

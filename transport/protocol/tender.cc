@@ -41,8 +41,8 @@ void Messenger::tell_preference(Peer& peer) noexcept {
 
 // Whether an eager message is tendered; it has a number then.
 bool Messenger::wants_tender(Peer& peer, Request& request) noexcept {
-  const bool may_be = peer.mover != nullptr && peer.number != options_.self &&
-                      request.message_bytes > peer.endpoint->copy_limit_bytes();
+  const bool may_be =
+      peer.mover != nullptr && peer.number != options_.self && request.message_bytes > peer.copy_limit_bytes;
   const bool is_alone = peer.live_sends == 1;
   if (!may_be || (request.message_bytes < TenderTurns::streamed_bytes && !is_alone)) return false;
   if (peer.tenders.skip != 0) {
