@@ -84,9 +84,7 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
     const bool goes_on = call.async_op && posted.request != nullptr;
     visit.note_posted(goes_on);
     // A wait without a deadline does not throw: a borrowed call is here until it has ended.
-    if (!goes_on)
-      return outcome_of(
-          *group, posted, [&description] { return description; }, visit);
+    if (!goes_on) return outcome_of(*group, posted, description, visit);
     begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
     if (!call.device.is_cpu()) WorkAccess::set_device(work, call.device.index);
     return {};

@@ -17,7 +17,6 @@ namespace parley::detail {
 
 using transport::Messenger;
 using transport::Request;
-using transport::RequestKind;
 using transport::RequestState;
 
 namespace {
@@ -88,9 +87,7 @@ Operation Operation::within_call(const GroupState& group, Request& request,
 
 // What NCCL has moved beside a message without content stands in that one's tag.
 RecvStatus status_on_device(const Request& request, const GroupState* group) noexcept {
-  const bool is_send = request.kind == RequestKind::send;
-  const auto process = static_cast<int>(is_send ? request.peer->number : request.envelope.source);
-  const int rank = group == nullptr ? process : group->rank_of(process);
+  const int rank = partner_of(request, group);
   if (wireup::is_fused_batch_context(request.envelope.context))
     return {rank, 0, FusedTag::unpack(request.envelope.tag).bytes};
   return {rank, request.envelope.tag, request.message_bytes};

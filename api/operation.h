@@ -56,14 +56,18 @@ struct Outcome {
   std::unique_ptr<FailureFacts> failure;  // then there is no status
 };
 
+// To whom a send went, from whom a receive was served; as a rank in `group`; null: in the world.
+inline int partner_of(const transport::Request& request, const GroupState* group) noexcept {
+  const bool is_send = request.kind == transport::RequestKind::send;
+  const auto process = static_cast<int>(is_send ? request.peer->number : request.envelope.source);
+  return group == nullptr ? process : group->rank_of(process);
+}
 // The status of a request that has ended well, in ranks of `group`; null: of the world.
 RecvStatus status_on_device(const transport::Request& request, const GroupState* group) noexcept;
 inline RecvStatus status_of(const transport::Request& request, const GroupState* group) noexcept {
   if (request.device != nullptr) [[unlikely]]
     return status_on_device(request, group);
-  const bool is_send = request.kind == transport::RequestKind::send;
-  const auto process = static_cast<int>(is_send ? request.peer->number : request.envelope.source);
-  return {group == nullptr ? process : group->rank_of(process), request.envelope.tag, request.message_bytes};
+  return {partner_of(request, group), request.envelope.tag, request.message_bytes};
 }
 // Releases the request of an operation and lets go of its world. REQUIRES: it is known how it came out.
 inline void release(Operation& operation, transport::Engine::Visit& visit) {
@@ -77,18 +81,16 @@ Outcome take_outcome(Operation& operation, transport::Engine::Visit& visit);
 Outcome take_unusual(const GroupState& group, const transport::Posted& posted,
                      const FailedOperation& description, transport::Engine::Visit& visit);
 // Waits for what was posted in this visit and takes its outcome. Without a request and `ok` it has ended
-// well. `describe()`: the FailedOperation.
-template <typename Describe>
-Outcome outcome_of(const GroupState& group, const transport::Posted& posted, const Describe& describe,
-                   transport::Engine::Visit& visit) {
-  if (posted.request == nullptr && posted.status.ok()) return {};
-  if (posted.request != nullptr) visit.wait(*posted.request, no_timeout);
-  const bool is_usual =
-      posted.request != nullptr && posted.request->status.ok() && posted.request->device == nullptr;
-  if (!is_usual) [[unlikely]]
-    return take_unusual(group, posted, describe(), visit);
-  Outcome outcome{status_of(*posted.request, &group), nullptr};
-  visit.messenger().release(*posted.request);
+// well.
+inline Outcome outcome_of(const GroupState& group, const transport::Posted& posted,
+                          const FailedOperation& description, transport::Engine::Visit& visit) {
+  transport::Request* const request = posted.request;
+  if (request == nullptr && posted.status.ok()) return {};
+  if (request != nullptr) visit.wait(*request, no_timeout);
+  if (request == nullptr || request->status.failed() || request->device != nullptr) [[unlikely]]
+    return take_unusual(group, posted, description, visit);
+  Outcome outcome{status_of(*request, &group), nullptr};
+  visit.messenger().release(*request);
   return outcome;
 }
 // Throws the error of a failure. REQUIRES: not the engine's lock.

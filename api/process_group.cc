@@ -79,8 +79,7 @@ void ProcessGroup::send(const Tensor& tensor, int destination, const SendOptions
   const Outcome outcome = [&]() -> Outcome {
     Engine::Visit visit(*group.world->engine);
     const Posted posted = detail::post(visit, group, tensor, spec, false);
-    return detail::outcome_of(
-        group, posted, [&spec] { return detail::describe(spec); }, visit);
+    return detail::outcome_of(group, posted, detail::describe(spec), visit);
   }();
   detail::status_or_throw(*group.world, outcome);
 }
@@ -91,8 +90,7 @@ RecvStatus ProcessGroup::recv(const Tensor& tensor, int source, const RecvOption
   const Outcome outcome = [&] {
     Engine::Visit visit(*group.world->engine);
     const Posted posted = detail::post(visit, group, tensor, spec, false);
-    return detail::outcome_of(
-        group, posted, [&spec] { return detail::describe(spec); }, visit);
+    return detail::outcome_of(group, posted, detail::describe(spec), visit);
   }();
   return detail::status_or_throw(*group.world, outcome);
 }

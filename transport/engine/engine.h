@@ -292,11 +292,12 @@ class Engine {
     if (has_listeners()) [[unlikely]]
       wake_sleepers();
   }
-  [[nodiscard]] bool has_listeners() const noexcept {
-    return asleep_ || !waiters_.empty() || event_loop_bell_.may_ring();
+  [[nodiscard]] bool has_listeners() const noexcept { return asleep_ || may_announce(); }
+  [[nodiscard]] bool may_announce() const noexcept {
+    return !waiters_.empty() || event_loop_bell_.may_ring();
   }
   void announce_events() noexcept {
-    if (!waiters_.empty() || event_loop_bell_.may_ring()) [[unlikely]]
+    if (may_announce()) [[unlikely]]
       tell_listeners();
   }
   void tell_listeners() noexcept;

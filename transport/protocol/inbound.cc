@@ -37,8 +37,8 @@ bool may_be_pulled(const Peer& peer, std::size_t bytes) noexcept {
 }
 
 // One that may_be_pulled(). What was found is told with the credit that goes back.
-[[gnu::noinline]] void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload,
-                                  std::uint64_t look) noexcept {
+void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload,
+                std::uint64_t look) noexcept {
   peer.paths.note_arrival(peer.live_sends != 0);
   peer.landing.begin(peer.paths, payload.size(), look, peer.burst);
   copy_bytes(request.data, payload.data(), payload.size());
@@ -59,7 +59,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
   ++peer.heard;
   if (!take_credit(peer, header)) return;
   switch (header.kind) {
-    [[likely]] case PacketKind::eager : return handle_eager(peer, header, payload, nullptr);
+    case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
     case PacketKind::offer: return handle_offer(peer, header, payload, KeyKind::of_mover);
     case PacketKind::device_offer: return handle_offer(peer, header, payload, KeyKind::of_device_mover);
     case PacketKind::device_note: return handle_note(peer, payload);

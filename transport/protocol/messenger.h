@@ -33,7 +33,7 @@ namespace parley::transport {
 // Invariants: (1) a request is in exactly one of {an outbox, `streams`, `tendered_`, the matcher, none};
 // (2) messages to one peer enter its link in the order of the send calls; (3) a buffer is touched only in the
 // states that RequestState names; (4) no link is ever left unread.
-// Thread-safety: none; the engine's lock. Cost of an eager message: no allocation, one try_send() or two.
+// Thread-safety: none; the engine's lock. Eager messages: no allocation, 1 try_send(), 2 if tendered in vain.
 class Messenger final : public PacketSink {
  public:
   explicit Messenger(const MessengerOptions& options);
@@ -71,7 +71,7 @@ class Messenger final : public PacketSink {
     device_movers_ = std::move(make);
   }
 
-  // Begins an operation that its caller puts together of others; end_composite() ends it. Null: no memory.
+  // Begins an operation that its caller makes of others; only end_composite() ends it. Null: no memory.
   Request* begin_composite(const CompositeSpec& spec) noexcept;
   // With `status`, or as it was interrupted.
   void end_composite(Request& request, base::Status status) noexcept { complete(request, status); }
