@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "transport/base/copy_meter.h"
 #include "transport/base/memory_ref.h"
 #include "transport/base/status.h"
 #include "transport/interface/completion.h"
@@ -65,6 +66,10 @@ class Endpoint {
   // of its own, for both are as far from each other: then their sender copies faster than their receiver. An
   // end that sends nothing large does not know. A hint that wrappers of links need not pass on.
   bool lands_from_memory = false;
+  // What large payloads cost this process's core where the link copies them: those that are sent, and those
+  // that land. Hints as well.
+  base::CopyMeter copies_in;
+  base::CopyMeter copies_out;
   // Moves large data beside this link, if there is such a thing; set before on_link(), valid as the link is.
   Mover* mover = nullptr;
   // Which offers of the two ends stand, if both can see that at once; set before on_link(), valid as the link

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "transport/base/copy_meter.h"
 #include "transport/base/memory_ref.h"
 #include "transport/base/status.h"
 #include "transport/interface/completion.h"
@@ -54,6 +55,9 @@ class Mover {
   [[nodiscard]] virtual bool outruns_links(const RemoteKey& /*key*/) const noexcept { return true; }
   // Ends a pull that is in progress; `done` is not called and the memory not touched any more.
   virtual void stop(Completion& done) noexcept = 0;
+
+  // What its pulls cost this process's core, if no link brings the data faster and both may be tried.
+  base::CopyMeter copies;
 };
 
 }  // namespace parley::transport

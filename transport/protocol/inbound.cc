@@ -266,7 +266,7 @@ Request* Messenger::data_target(Peer& peer, const PacketHeader& header) noexcept
     violate(peer, "data that no receive expects");
     return nullptr;
   }
-  const std::uint64_t last_at = std::exchange(peer.data_at, burst_);
+  const std::uint64_t last_at = std::exchange(peer.moved_at, burst_);
   if (request->route != nullptr) note_invited(*request, last_at);
   return request;
 }

@@ -33,8 +33,10 @@ std::optional<Exposure> expose_device(const Peer& peer, Request& request) noexce
 
 // The peer has told that it has pulled the message.
 void Messenger::note_pulled(Request& request) noexcept {
-  request.peer->tenders.pulled_at = burst_;
-  request.peer->tenders.skip_next = TenderHabits::least_skip;
+  Peer& peer = *request.peer;
+  peer.tenders.pulled_at = peer.moved_at = burst_;
+  peer.tenders.skip_next = TenderHabits::least_skip;
+  peer.paths.note_taken(request.message_bytes, Path::pull);
   if (Mover* mover = std::exchange(request.mover, nullptr); mover != nullptr)
     mover->note_pulled(std::exchange(request.exposure, 0));
 }

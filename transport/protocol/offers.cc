@@ -83,6 +83,7 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
     end_tender(*request);
     note_unpulled(peer);
   }
+  peer.paths.note_taken(request->message_bytes, Path::link);
   request->state = RequestState::streaming;
   request->remote_id = receive_id;
   request->granted_bytes = std::min<std::size_t>(header.message_bytes, request->message_bytes);

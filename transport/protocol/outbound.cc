@@ -86,7 +86,10 @@ bool Messenger::transmit(Peer& peer, PacketHeader& header, const std::byte* payl
   outcome = peer.endpoint->try_send(header, {payload, header.payload_bytes}, done, urgency);
   if (outcome.ok() || outcome.code() == Code::in_progress) {
     peer.held_units -= std::exchange(peer.owed_units, 0);
-    if (header.payload_bytes >= least_own_piece) peer.paths.note_own_piece();
+    if (header.payload_bytes >= least_own_piece) {
+      peer.paths.note_own_piece();
+      peer.moved_at = burst_;
+    }
     return true;
   }
   set_blocked(peer, true);

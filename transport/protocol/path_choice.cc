@@ -11,16 +11,8 @@ constexpr int first_width = 14;  // bits of what is less than 16 KiB
 // Messages of a favourite between two that are timed; a look at the clock takes a tenth of the shortest one's
 // time.
 constexpr std::uint32_t favourites_per_timing = 8;
-// But until so many were timed, all are: the first ones touch memory that the later ones find.
-constexpr std::uint8_t few_samples = 4;
-
 // Below that the paths are as good as each other.
 constexpr float worth_a_change = 0.9F;
-// Longer than that, once, was the scheduler.
-constexpr float doubtful = 1.5F;
-// Whatever disturbs makes a message longer, never shorter.
-constexpr float weight_of_shorter = 0.5F;
-constexpr float weight_of_longer = 0.25F;
 // Of smaller messages by the link: after a pause its memory has left the caches, and the first ones take many
 // times as long as those that follow.
 constexpr float weight_of_pause = 1.0F / 64;
@@ -30,10 +22,10 @@ constexpr float most_times_as_slow = 8;
 
 constexpr std::uint32_t answers_that_make_up = 16;
 
-// Arrivals that tell whether traffic goes both ways; between the two bounds it is what it was.
-constexpr std::uint32_t most_arrivals = 16;
-constexpr std::uint32_t both_ways_from = 12;
-constexpr std::uint32_t one_way_until = 4;
+// Of the last messages, about, those that tell one thing; between the two bounds all is as it was.
+constexpr std::uint8_t last_messages = 16;
+constexpr std::uint8_t is_so_from = 12;
+constexpr std::uint8_t is_not_so_until = 4;
 // How much longer a pull may take then: the link has two processes copy each byte.
 constexpr float copies_of_link = 2;
 }  // namespace
@@ -43,59 +35,100 @@ std::size_t PathChoice::class_of(std::size_t bytes) noexcept {
   return static_cast<std::size_t>(std::clamp(above, 0, static_cast<int>(classes) - 1));
 }
 
-Path PathChoice::choose(std::size_t bytes) noexcept {
+Path PathChoice::choose(std::size_t bytes, Lead lead) noexcept {
   if (skip_ != 0) {
     --skip_;
     return Path::pull;
   }
-  Class& of = classes_[class_of(bytes)];
-  inherit(of);
-  if (better_now(of) != of.favourite) return Path::pull;  // of which there is no need to try the other one
+  const std::size_t place = class_of(bytes);
+  if (is_joint(place) && lead == Lead::peers) return habits_[place - tender_classes].path;
+  inherit(place);
+  Class& of = classes_[place];
+  const Path better = better_now(place);
+  // Then there is no need to know more of the favourite.
+  if (!is_joint(place) && better != of.favourite) return better;
   if (!of.on_trial) {
     if (of.wait != 0) {
       --of.wait;
-      return of.favourite;
+      return better;
     }
-    of.on_trial = true;
-    of.tried = 0;
-    Rate& rate = of.rates[place(other(of.favourite))];
-    rate.cold = rate.ns_per_byte == 0 ? 2 : 1;
+    begin_trial(of, other(better));
   }
-  const Path tried = other(of.favourite);
-  if (++of.tried == longest_trial) end_trial(of);
+  const Path tried = of.trial;
+  if (++of.tried >= most_to_try(place)) end_trial(place);
   return tried;
+}
+
+std::uint32_t PathChoice::most_to_try(std::size_t place) const noexcept {
+  if (!is_joint(place)) return longest_trial;
+  return classes_[place].trial == Path::pull ? pulls_to_try : longest_try_of_link;
 }
 
 // A class of which nothing is known begins with what was found for the next smaller one: a window of large
 // messages is long over before it has told anything.
-void PathChoice::inherit(Class& of) noexcept {
+void PathChoice::inherit(std::size_t place) noexcept {
+  Class& of = classes_[place];
   if (!std::exchange(of.is_new, false)) return;
   for (const Class* smaller = &of; smaller != classes_.data();) {
     --smaller;
     if (smaller->is_new) continue;
     of.favourite = smaller->favourite;
+    if (smaller->restraint > least_restraint) of.wait = first_trial_after * smaller->restraint;
     return;
   }
 }
 
-Path PathChoice::better_now(const Class& of) const noexcept {
+Path PathChoice::better_now(std::size_t place) const noexcept {
+  if (is_joint(place)) return costs_.cheaper(place - tender_classes);
+  const Class& of = classes_[place];
   if (!is_both_ways_ || of.favourite == Path::pull) return of.favourite;
-  const float pull = of.rates[place(Path::pull)].ns_per_byte;
-  return pull > copies_of_link * of.rates[place(Path::link)].ns_per_byte ? Path::link : Path::pull;
+  const float pull = of.rates[index(Path::pull)].ns_per_byte;
+  return pull > copies_of_link * of.rates[index(Path::link)].ns_per_byte ? Path::link : Path::pull;
+}
+
+float PathChoice::cost_now(std::size_t place, Path path) const noexcept {
+  return is_joint(place) ? costs_.ns_per_byte(place - tender_classes, path)
+                         : classes_[place].rates[index(path)].ns_per_byte;
+}
+
+void PathChoice::note_copies(std::size_t bytes, const CopyNews& news) noexcept {
+  const bool by_link_alone = std::exchange(by_link_alone_, in_flight_[index(Path::pull)] == 0);
+  const std::size_t place = class_of(bytes);
+  if (!is_joint(place)) return;
+  const Class& of = classes_[place];
+  const bool has_learnt = costs_.note(place - tender_classes, news, by_link_alone, of.trial);
+  if (of.on_trial && has_learnt) end_trial(place);
+}
+
+void PathChoice::note_taken(std::size_t bytes, Path path) noexcept {
+  arrivals_alone_ = 0;
+  const std::size_t place = class_of(bytes);
+  if (path == Path::pull) by_link_alone_ = false;
+  if (place < tender_classes) return;
+  Habit& habit = habits_[place - tender_classes];
+  if (path == Path::pull)
+    habit.pulls = std::min<std::uint8_t>(habit.pulls + 1, last_messages);
+  else if (habit.pulls != 0)
+    --habit.pulls;
+  if (habit.pulls >= is_so_from) habit.path = Path::pull;
+  if (habit.pulls <= is_not_so_until) habit.path = Path::link;
 }
 
 void PathChoice::note_arrival(bool beside_own_sends) noexcept {
-  if (beside_own_sends)
-    beside_own_ = std::min(beside_own_ + 1, most_arrivals);
-  else if (beside_own_ != 0)
-    --beside_own_;
-  if (beside_own_ >= both_ways_from) is_both_ways_ = true;
-  if (beside_own_ <= one_way_until) is_both_ways_ = false;
+  if (beside_own_sends) {
+    beside_own_ = std::min<std::uint32_t>(beside_own_ + 1, last_messages);
+    arrivals_alone_ = 0;
+  } else {
+    if (beside_own_ != 0) --beside_own_;
+    ++arrivals_alone_;
+  }
+  if (beside_own_ >= is_so_from) is_both_ways_ = true;
+  if (arrivals_alone_ >= arrivals_of_one_way) is_both_ways_ = false;
 }
 
 bool PathChoice::wants_timing(Path path, std::size_t bytes) noexcept {
+  inherit(class_of(bytes));
   Class& of = classes_[class_of(bytes)];
-  inherit(of);
   if (may_skip_timing(of, path) && ++of.untimed < favourites_per_timing) return false;
   of.untimed = 0;
   return true;
@@ -107,30 +140,38 @@ bool PathChoice::times_next(Path path, std::size_t bytes) const noexcept {
 }
 
 bool PathChoice::may_skip_timing(const Class& of, Path path) noexcept {
-  return path == of.favourite && of.rates[place(path)].counted == few_samples;
+  return path == of.favourite && of.rates[index(path)].counted == CopyRate::few_samples;
 }
 
 std::uint32_t PathChoice::pulled_classes() const noexcept {
   std::uint32_t pulled = 0;
-  for (std::size_t i = 0; i < tender_classes; ++i)
-    pulled |= (better_now(classes_[i]) == Path::pull ? 1U : 0U) << i;
+  for (std::size_t i = 0; i < tender_classes; ++i) pulled |= (better_now(i) == Path::pull ? 1U : 0U) << i;
   return pulled;
 }
 
-void PathChoice::end_trial(Class& of) noexcept {
+void PathChoice::begin_trial(Class& of, Path trial) noexcept {
+  of.on_trial = true;
+  of.trial = trial;
+  of.tried = 0;
+  CopyRate& rate = of.rates[index(trial)];
+  rate.cold = rate.ns_per_byte == 0 ? 2 : 1;
+}
+
+void PathChoice::end_trial(std::size_t place) noexcept {
+  Class& of = classes_[place];
   of.on_trial = false;
-  const float favourite = of.rates[place(of.favourite)].ns_per_byte;
-  const float tried = of.rates[place(other(of.favourite))].ns_per_byte;
+  const float usual = cost_now(place, other(of.trial));
+  const float tried = cost_now(place, of.trial);
   const auto times_as_slow =
-      favourite == 0 ? 1U
-                     : static_cast<std::uint32_t>(std::clamp(tried / favourite, 1.0F, most_times_as_slow));
+      usual == 0 ? 1U : static_cast<std::uint32_t>(std::clamp(tried / usual, 1.0F, most_times_as_slow));
   of.wait = of.restraint * std::max(of.tried, 1U) * times_as_slow;
   of.restraint = std::min(2 * of.restraint, most_restraint);
 }
 
 PathChoice::Start PathChoice::begin(Path path, TimePoint now) noexcept {
-  ++in_flight_[place(path)];
-  if (in_flight_[place(other(path))] != 0) mixed_until_ = now;
+  if (path == Path::pull) by_link_alone_ = false;
+  ++in_flight_[index(path)];
+  if (in_flight_[index(other(path))] != 0) mixed_until_ = now;
   return start(now);
 }
 
@@ -138,46 +179,24 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   const Start begun = last_end_.at > since.at ? last_end_ : since;
   if (whole) note_end(bytes);
   last_end_ = start(now);
-  --in_flight_[place(path)];
-  if (in_flight_[place(other(path))] != 0) mixed_until_ = now;
+  --in_flight_[index(path)];
+  if (in_flight_[index(other(path))] != 0) mixed_until_ = now;
   if (!whole || begun.at <= mixed_until_) return;
   const bool beside_own_pieces = begun.own_pieces != own_pieces_;
   if (path == Path::pull && beside_own_pieces) return;
 
-  Class& of = classes_[class_of(bytes)];
+  const std::size_t place = class_of(bytes);
+  Class& of = classes_[place];
   const auto took = std::chrono::duration<float, std::nano>(now - begun.at).count();
   const float ns = beside_own_pieces ? took / copies_of_link : took;
   const auto served_bytes = static_cast<float>(ended_bytes_ - begun.ended_bytes);
-  const bool may_follow_pause = path == Path::link && !begun.in_stream && class_of(bytes) < tender_classes;
-  if (!take(of.rates[place(path)], ns / served_bytes, may_follow_pause ? weight_of_pause : weight_of_longer))
-    return;
-  if (of.on_trial && path != of.favourite) end_trial(of);
-  const float now_better = of.rates[place(other(of.favourite))].ns_per_byte;
-  if (now_better != 0 && now_better < worth_a_change * of.rates[place(of.favourite)].ns_per_byte)
+  const bool may_follow_pause = path == Path::link && !begun.in_stream && place < tender_classes;
+  const float weight = may_follow_pause ? weight_of_pause : CopyRate::usual_weight_of_longer;
+  if (!of.rates[index(path)].take(ns / served_bytes, weight)) return;
+  if (of.on_trial && path == of.trial) end_trial(place);
+  const float now_better = of.rates[index(other(of.favourite))].ns_per_byte;
+  if (now_better != 0 && now_better < worth_a_change * of.rates[index(of.favourite)].ns_per_byte)
     of.favourite = other(of.favourite);
-}
-
-// False: this one does not count.
-bool PathChoice::take(Rate& rate, float ns_per_byte, float weight_of_more) noexcept {
-  if (rate.cold != 0) {
-    --rate.cold;
-    return false;
-  }
-  rate.counted = std::min<std::uint8_t>(rate.counted + 1, few_samples);
-  if (rate.ns_per_byte == 0) {
-    rate.ns_per_byte = ns_per_byte;
-    return true;
-  }
-  const bool is_doubtful = ns_per_byte > doubtful * rate.ns_per_byte;
-  if (is_doubtful && !rate.is_doubted) {
-    rate.is_doubted = true;
-    return false;
-  }
-  rate.is_doubted = false;
-  const float more = ns_per_byte - rate.ns_per_byte;
-  const bool was_disturbed = 2 * ns_per_byte < rate.ns_per_byte;
-  rate.ns_per_byte += more * (more > 0 ? weight_of_more : was_disturbed ? 1 : weight_of_shorter);
-  return true;
 }
 
 void PathChoice::note_answered() noexcept {

@@ -5,30 +5,34 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/protocol/copy_rate.h"
+#include "transport/protocol/core_costs.h"
+#include "transport/protocol/path.h"
+
 namespace parley::transport {
 
-// How the data of a large message come: their receiver reads them (Mover::pull()), or their sender puts them
-// on the link and both work at once. Which is faster depends on the size, on where the buffers and the caches
-// are, and on what else the two processes do.
-enum class Path : std::uint8_t { pull, link };
-
-// Learns that for the messages from one peer, by what they took from match to end, here at the receiver.
+// Which path is the faster one depends on the size of the message, on where the buffers and the caches are,
+// and on what else the two processes do. This learns it for the messages from one peer, by what they took
+// from match to end, here at the receiver.
 //
 // 1. For each class of sizes the faster path is the favourite; the other one becomes it when it is a tenth
 //    faster. At first it is that of the next smaller class that was used, else the pull.
 // 2. The other one is tried on a few messages now and then: after the first three, then after four times as
 //    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes; more
-//    rarely by as much as it was slower, which makes it 1.5 % of the time.
+//    rarely by as much as it was slower, which makes it 1.5 % of the time. A class that begins with what
+//    another one has found tries as rarely as that one does.
 // 3. The messages of one path are served one after the other. So what was served since a message's match, or
 //    since the last look at the clock if that is later, took the time from then to its end, with all that
 //    were not timed. What was served while the other path was busy does not count.
 // 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
 //    trial: pages are touched for the first time, and the link leases its window. One that takes much longer
 //    than the average counts only if the next one does, too: its process had lost the core.
-// 5. With traffic both ways, which most of the last arrivals tell, the link is taken only where a pull takes
-//    more than twice as long: it keeps both processes busy, and a pull one, while the other one may pull,
-//    too. What a pull took while we put data of our own on the link does not count, and of what the link took
-//    then, half does: the rates are those of traffic one way.
+// 5. With traffic both ways, which most of the last arrivals tell, both ends take the same path. One of them
+//    leads and takes that which costs the two cores less (CoreCosts); the other one does what it sees done
+//    with most of its own messages. Of messages that may be tendered each end takes the link only where a
+//    pull takes more than twice as long: the link keeps both processes busy, and a pull one, while the other
+//    one may pull, too. What a pull took while we put data of our own on the link does not count, and of what
+//    the link took then, half does: the rates are those of traffic one way.
 // 6. A sender that does not put its data on the link soon computes, and a pull takes none of its time. After
 //    that the next 8 messages are pulled, after the next time 16, up to 1 024.
 // 7. Of a message that may be tendered its sender chooses the path, and which to try (TenderTurns); it is
@@ -39,8 +43,11 @@ class PathChoice {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
+  // Who chooses for both ends, with traffic both ways.
+  enum class Lead : std::uint8_t { ours, peers };
+
   // The path of the next message. begin() and end() follow, or none of them.
-  Path choose(std::size_t bytes) noexcept;
+  Path choose(std::size_t bytes, Lead lead = Lead::ours) noexcept;
   // Of one whose path its sender has chosen: whether begin() and end() are to follow.
   bool wants_timing(Path path, std::size_t bytes) noexcept;
 
@@ -66,17 +73,23 @@ class PathChoice {
 
   // A large message has come, while sends of ours to the peer were under way, or not.
   void note_arrival(bool beside_own_sends) noexcept;
+  // Before the path of one of so many bytes is chosen: what copies to and from the peer have cost since
+  // the last time.
+  void note_copies(std::size_t bytes, const CopyNews& news) noexcept;
+  // The peer takes a message of ours this way.
+  void note_taken(std::size_t bytes, Path path) noexcept;
   // We have put data of our own on the link to the peer.
-  void note_own_piece() noexcept { ++own_pieces_; }
+  void note_own_piece() noexcept {
+    ++own_pieces_;
+    arrivals_alone_ = 0;
+  }
 
   // The sender has put the data of a message on the link soon enough, or not.
   void note_answered() noexcept;
   void note_unanswered() noexcept;
 
   // Of messages of this size, as things are; for tests.
-  [[nodiscard]] Path favourite(std::size_t bytes) const noexcept {
-    return better_now(classes_[class_of(bytes)]);
-  }
+  [[nodiscard]] Path favourite(std::size_t bytes) const noexcept { return better_now(class_of(bytes)); }
 
   // A bit for each class below 1 MiB, from the smallest: set if its messages are better pulled, as things
   // are.
@@ -90,44 +103,64 @@ class PathChoice {
   static constexpr std::uint32_t least_restraint = 4;    // times what a trial took
   static constexpr std::uint32_t most_restraint = 64;
   static constexpr std::uint32_t longest_trial = 64;  // messages
+  // With traffic both ways a few pulls tell what they cost, whatever goes on beside them; the link does so
+  // only when the other end has come after, a window later.
+  static constexpr std::uint32_t pulls_to_try = 4;
+  static constexpr std::uint32_t longest_try_of_link = 2 * longest_trial;
+  // Arrivals without data of our own, after which traffic goes one way: in both directions whole windows may
+  // come in turns.
+  static constexpr std::uint32_t arrivals_of_one_way = 128;
 
  private:
-  struct Rate {
-    float ns_per_byte = 0;  // 0: none yet
-    std::uint8_t cold = 1;  // so many more do not count
-    bool is_doubted = false;
-    std::uint8_t counted = 0;  // samples, up to few_samples
-  };
   struct Class {
-    std::array<Rate, 2> rates;
+    std::array<CopyRate, 2> rates;
     Path favourite = Path::pull;
-    bool is_new = true;     // no message has had this size
-    bool on_trial = false;  // the other path is
+    bool is_new = true;  // no message has had this size
+    bool on_trial = false;
+    Path trial = Path::link;  // what is tried, while it is
     std::uint32_t restraint = least_restraint;
     std::uint32_t tried = 0;  // messages of this trial
     std::uint32_t wait = first_trial_after;
     std::uint32_t untimed = 0;  // of the favourite, since one was timed
   };
 
-  static Path other(Path path) noexcept { return path == Path::pull ? Path::link : Path::pull; }
-  // The favourite, or with traffic both ways the pull.
-  [[nodiscard]] Path better_now(const Class& of) const noexcept;
+  // What the peer does with messages of ours.
+  struct Habit {
+    std::uint8_t pulls = 0;  // of the last ones, about
+    Path path = Path::link;
+  };
+
+  // Whether both ends take the same path.
+  [[nodiscard]] bool is_joint(std::size_t place) const noexcept {
+    return is_both_ways_ && place >= tender_classes;
+  }
+  // The favourite; with traffic both ways what rule 5 says.
+  [[nodiscard]] Path better_now(std::size_t place) const noexcept;
   [[nodiscard]] static bool may_skip_timing(const Class& of, Path path) noexcept;
-  static std::size_t place(Path path) noexcept { return static_cast<std::size_t>(path); }
-  void inherit(Class& of) noexcept;
-  static void end_trial(Class& of) noexcept;
-  static bool take(Rate& rate, float ns_per_byte, float weight_of_more) noexcept;
+  static std::size_t index(Path path) noexcept { return static_cast<std::size_t>(path); }
+  void inherit(std::size_t place) noexcept;
+  static void begin_trial(Class& of, Path trial) noexcept;
+  [[nodiscard]] std::uint32_t most_to_try(std::size_t place) const noexcept;
+  void end_trial(std::size_t place) noexcept;
+  // What a byte takes by this path, as rule 5 or rule 1 reckons; 0: not known.
+  [[nodiscard]] float cost_now(std::size_t place, Path path) const noexcept;
 
   static constexpr std::size_t classes = 11;  // up to 16 KiB, doubling; the last one: more than 8 MiB
+  static_assert(classes - tender_classes == CoreCosts::classes);
+
   std::array<Class, classes> classes_;
   std::array<std::uint32_t, 2> in_flight_{};  // by path
   std::uint64_t ended_bytes_ = 0;
   std::uint32_t own_pieces_ = 0;
-  std::uint32_t beside_own_ = 0;  // of the last arrivals, about
+  std::uint32_t beside_own_ = 0;      // of the last arrivals, about
+  std::uint32_t arrivals_alone_ = 0;  // since data of our own went to the peer
   bool is_both_ways_ = false;
-  Start last_end_;           // of a message that was timed
-  TimePoint mixed_until_{};  // both paths were busy then
-  std::uint32_t skip_ = 0;   // so many messages are pulled before the link is asked again
+  CoreCosts costs_;                               // with traffic both ways, of messages that are not tendered
+  std::array<Habit, CoreCosts::classes> habits_;  // the same
+  bool by_link_alone_ = true;                     // neither end has pulled since copies were noted last
+  Start last_end_;                                // of a message that was timed
+  TimePoint mixed_until_{};                       // both paths were busy then
+  std::uint32_t skip_ = 0;  // so many messages are pulled before the link is asked again
   std::uint32_t skip_next_ = least_skip;
   std::uint32_t answered_ = 0;  // since skip_next_ was last changed
 

@@ -31,6 +31,15 @@ constexpr std::uint64_t least_patience_looks = 2048;
 // A sender that sleeps in a wait answers within some 50 us; one that computes when its background thread
 // looks at the network, every 400 us.
 constexpr auto late_answer = std::chrono::microseconds(200);
+
+// Of a routed message.
+Path choose_path(Peer& peer, std::size_t bytes, std::uint32_t self) noexcept {
+  if (Endpoint* link = peer.endpoint; link != nullptr)
+    peer.paths.note_copies(bytes,
+                           {link->copies_in.take(), link->copies_out.take(), peer.mover->copies.take()});
+  return peer.paths.choose(bytes, self < peer.number ? PathChoice::Lead::ours : PathChoice::Lead::peers);
+}
+
 }  // namespace
 
 // Gets what a key is for. REQUIRES: there is a mover.
@@ -39,7 +48,7 @@ void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::s
   if (!peer.mover->outruns_links(key)) {
     peer.paths.note_arrival(peer.live_sends != 0);
     if (bytes >= options_.routed_bytes)
-      route = begin_route(request, peer, key, peer.paths.choose(bytes));
+      route = begin_route(request, peer, key, choose_path(peer, bytes, options_.self));
     else if (peer.paths.wants_timing(Path::pull, bytes))
       route = begin_route(request, peer, key, Path::pull);
   }
@@ -69,15 +78,15 @@ void Messenger::end_route(Request& request) noexcept {
   routes_.destroy(route);
 }
 
-// The data have begun to come by the link. `last_data_at`: the look at which others of this peer's came.
-void Messenger::note_invited(Request& request, std::uint64_t last_data_at) noexcept {
+// The data have begun to come by the link. `last_moved_at`: the look at which others came, or ours left.
+void Messenger::note_invited(Request& request, std::uint64_t last_moved_at) noexcept {
   (void)end_move(request);
   Route& route = *request.route;
   if (!InvitedList::is_linked(route)) return;
   InvitedList::remove(route);
   // It could have begun at once, but its caller computed, and now its background thread takes the core from
   // it.
-  const bool is_late = last_data_at <= route.asked_at && Clock::now() - route.since.at > late_answer;
+  const bool is_late = last_moved_at <= route.asked_at && Clock::now() - route.since.at > late_answer;
   is_late ? request.peer->paths.note_unanswered() : request.peer->paths.note_answered();
 }
 
@@ -102,7 +111,7 @@ void Messenger::stop_inviting(Request& request) noexcept {
 std::size_t Messenger::look_after_invited() noexcept {
   Route* route = invited_.front();
   if (route == nullptr) return 0;
-  const std::uint64_t news_at = std::max(route->asked_at, route->request->peer->data_at);
+  const std::uint64_t news_at = std::max(route->asked_at, route->request->peer->moved_at);
   const std::uint64_t patience =
       std::max(least_patience_looks, route->request->message_bytes / bytes_per_look);
   if (burst_ - news_at < patience) {

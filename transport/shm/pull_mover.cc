@@ -169,8 +169,10 @@ Status PullMover::read_a_piece(Pull& pull) noexcept {
 
 Status PullMover::copy_across(Pull& pull, std::size_t bytes) noexcept {
   if (terms_.we_read != CrossRead::works) return Code::unreachable;
+  const auto began = copies.begin(bytes);
   const Status got = terms_.own->read(terms_.process, pull.address, {pull.into.data, bytes});
   if (!got.ok()) return explain(pull, got);
+  copies.end(began, bytes);
   pull.address += bytes;
   return {};
 }

@@ -20,6 +20,9 @@ namespace {
 // Delivered per link and visit, so that no link starves.
 constexpr std::size_t visit_records = 64;
 constexpr std::size_t visit_bytes = 1 << 20;
+// Of two that write to each other both alternate between writing and reading so much. What lies between them
+// is little then, and the caches keep it; by whole windows it would be 8 MiB.
+constexpr std::size_t turn_bytes = 256 << 10;
 
 // From here on a payload is faster in lines that have left both caches than in those that the other side has
 // just read; README has the measurement.
@@ -150,15 +153,19 @@ void ShmLink::leave_window() noexcept {
   window_.reset();
 }
 
-// False: there is no room.
+// False: there is no room, or something has come that is to be read before more is written.
 bool ShmLink::write_pieces() noexcept {
-  while (left_bytes_ != 0) {
+  for (std::size_t written = 0; left_bytes_ != 0;) {
+    if (written >= turn_bytes && reader_.has_next()) return false;
     const std::size_t bytes = std::min<std::size_t>(left_bytes_, piece_bytes_);
+    const auto began = copies_in.begin(bytes);
     if (!writer_.try_write(RecordKind::continuation, {}, {leaving_data_, bytes}, Share::data, leaving_area_))
       return false;
+    copies_in.end(began, bytes);
     facts_.bell.ring_if_asleep();
     leaving_data_ += bytes;
     left_bytes_ -= bytes;
+    written += bytes;
   }
   return true;
 }
@@ -202,7 +209,8 @@ std::size_t ShmLink::receive() noexcept {
   std::size_t events = 0;
   std::size_t bytes = 0;
   Record record;
-  while (!ended() && events < visit_records && bytes < visit_bytes) {
+  const std::size_t most_bytes = done_ == nullptr ? visit_bytes : turn_bytes;
+  while (!ended() && events < visit_records && bytes < most_bytes) {
     const Look look = reader_.look(record);
     if (look == Look::empty) break;
     ++events;
@@ -261,7 +269,9 @@ Status ShmLink::move(std::uint64_t place) noexcept {
 Status ShmLink::land(std::span<const std::byte> chunk) noexcept {
   if (ended()) return {};  // on_header() has closed this link
   if (chunk.empty() || chunk.size() > missing_bytes_) return Code::protocol_violation;
+  const auto began = copies_out.begin(chunk.size());
   std::memcpy(destination_, chunk.data(), chunk.size());
+  copies_out.end(began, chunk.size());
   destination_ += chunk.size();
   missing_bytes_ -= chunk.size();
   if (missing_bytes_ == 0) sink_.on_landed(*this, landing_);

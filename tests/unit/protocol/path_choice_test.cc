@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "tests/unit/protocol/timed_pair.h"
 
 namespace parley::transport {
 namespace {
@@ -19,54 +20,15 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t mib = 1 << 20;
 
-// One pair, with a clock that is told what each message takes.
-class Pair {
- public:
-  // One message after the other; `cost`: of one by this path. How many came by the link.
-  int run(int messages, std::size_t bytes, const std::function<nanoseconds(Path)>& cost) {
-    int by_link = 0;
-    for (int i = 0; i < messages; ++i) {
-      const Path path = choice.choose(bytes);
-      const auto since = choice.begin(path, now);
-      now += cost(path);
-      choice.end(path, bytes, since, now, true);
-      by_link += path == Path::link ? 1 : 0;
-      now += 1us;
-    }
-    return by_link;
-  }
-  int run(int messages, std::size_t bytes, nanoseconds pull, nanoseconds link) {
-    return run(messages, bytes, [=](Path path) { return path == Path::pull ? pull : link; });
-  }
-  // As many at once, served one after the other on each path.
-  int run_window(int messages, std::size_t bytes, nanoseconds pull, nanoseconds link) {
-    std::vector<Path> paths;
-    const auto since = choice.start(now);
-    for (int i = 0; i < messages; ++i) {
-      paths.push_back(choice.choose(bytes));
-      choice.begin(paths.back(), now);
-    }
-    for (const Path path : paths) {
-      now += path == Path::pull ? pull : link;
-      choice.end(path, bytes, since, now, true);
-    }
-    now += 1us;
-    return static_cast<int>(std::count(paths.begin(), paths.end(), Path::link));
-  }
-
-  PathChoice choice;
-  PathChoice::TimePoint now{1h};
-};
-
 TEST(PathChoice, PullsFirstAndFindsTheLinkIfThatIsFaster) {
-  Pair pair;
+  TimedPair pair;
   EXPECT_EQ(pair.run(PathChoice::first_trial_after, 4 * mib, 400us, 300us), 0);
   pair.run(4, 4 * mib, 400us, 300us);
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
 }
 
 TEST(PathChoice, TriesTheSlowerOneOnLessThanTwoPercent) {
-  Pair pair;
+  TimedPair pair;
   pair.run(1000, mib, 50us, 90us);
   EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
   const int tried = pair.run(10'000, mib, 50us, 90us);
@@ -79,7 +41,7 @@ TEST(PathChoice, TriesTheSlowerOneOnLessThanTwoPercent) {
 }
 
 TEST(PathChoice, EachSizeHasItsOwnFavourite) {
-  Pair pair;
+  TimedPair pair;
   for (int i = 0; i < 50; ++i) {
     pair.run(1, mib, 50us, 90us);
     pair.run(1, 16 * mib, 3ms, 2ms);
@@ -90,7 +52,7 @@ TEST(PathChoice, EachSizeHasItsOwnFavourite) {
 }
 
 TEST(PathChoice, ANewSizeBeginsWithWhatTheNextSmallerOneHasLearnt) {
-  Pair pair;
+  TimedPair pair;
   pair.run(50, mib, 50us, 30us);
   ASSERT_EQ(pair.choice.favourite(mib), Path::link);
   EXPECT_EQ(pair.run(PathChoice::first_trial_after, 4 * mib, 400us, 300us), PathChoice::first_trial_after);
@@ -98,13 +60,13 @@ TEST(PathChoice, ANewSizeBeginsWithWhatTheNextSmallerOneHasLearnt) {
 }
 
 TEST(PathChoice, StaysWithWhatIsAsGood) {
-  Pair pair;
+  TimedPair pair;
   pair.run(500, 4 * mib, 400us, 380us);
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::pull);
 }
 
 TEST(PathChoice, ComesBackWhenTheFavouriteGetsSlow) {
-  Pair pair;
+  TimedPair pair;
   pair.run(100, 4 * mib, 400us, 300us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
   pair.run(10, 4 * mib, 400us, 900us);
@@ -112,7 +74,7 @@ TEST(PathChoice, ComesBackWhenTheFavouriteGetsSlow) {
 }
 
 TEST(PathChoice, FindsWhenTheOtherGetsFast) {
-  Pair pair;
+  TimedPair pair;
   pair.run(500, 4 * mib, 400us, 500us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::pull);
   pair.run(1000, 4 * mib, 400us, 200us);
@@ -121,7 +83,7 @@ TEST(PathChoice, FindsWhenTheOtherGetsFast) {
 
 // One message in ten lost its core, and each trial's first one touches new pages.
 TEST(PathChoice, IgnoresWhatIsSlowOnce) {
-  Pair pair;
+  TimedPair pair;
   int number = 0;
   Path last = Path::pull;
   const int by_link = pair.run(2000, 4 * mib, [&](Path path) -> nanoseconds {
@@ -134,7 +96,7 @@ TEST(PathChoice, IgnoresWhatIsSlowOnce) {
 }
 
 TEST(PathChoice, LearnsFromWindowsToo) {
-  Pair pair;
+  TimedPair pair;
   int by_link = 0;
   for (int window = 0; window < 20; ++window) by_link = pair.run_window(16, 16 * mib, 1'600us, 1'200us);
   EXPECT_EQ(pair.choice.favourite(16 * mib), Path::link);
@@ -147,7 +109,7 @@ TEST(PathChoice, LearnsFromWindowsToo) {
 
 // Two paths that are busy at once say nothing: here each pull seems to take nothing.
 TEST(PathChoice, DoesNotCountWhatWasServedBesideTheOther) {
-  Pair pair;
+  TimedPair pair;
   pair.run(100, 4 * mib, 400us, 300us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
   for (int i = 0; i < 100; ++i) {
@@ -162,7 +124,7 @@ TEST(PathChoice, DoesNotCountWhatWasServedBesideTheOther) {
 }
 
 TEST(PathChoice, DoesNotCountWhatDidNotArrive) {
-  Pair pair;
+  TimedPair pair;
   pair.run(100, 4 * mib, 400us, 300us);
   for (int i = 0; i < 100; ++i) {
     const auto since = pair.choice.begin(Path::pull, pair.now);
@@ -173,7 +135,7 @@ TEST(PathChoice, DoesNotCountWhatDidNotArrive) {
 }
 
 // One message whose path its sender has chosen. Whether it was timed.
-bool take_one(Pair& pair, Path path, std::size_t bytes, nanoseconds cost) {
+bool take_one(TimedPair& pair, Path path, std::size_t bytes, nanoseconds cost) {
   const bool is_timed = pair.choice.wants_timing(path, bytes);
   const auto since = pair.choice.start(pair.now);
   if (is_timed) pair.choice.begin(path, pair.now);
@@ -184,7 +146,7 @@ bool take_one(Pair& pair, Path path, std::size_t bytes, nanoseconds cost) {
 }
 
 TEST(PathChoice, TimesFewOfThoseThatTakeTheFavourite) {
-  Pair pair;
+  TimedPair pair;
   constexpr std::size_t bytes = 16 << 10;
   int timed = 0;
   for (int i = 0; i < 800; ++i) timed += take_one(pair, Path::pull, bytes, 2us) ? 1 : 0;
@@ -197,7 +159,7 @@ TEST(PathChoice, TimesFewOfThoseThatTakeTheFavourite) {
 // They are all matched at once and pulled one after the other: each takes its share of the time since the
 // last one that was timed.
 TEST(PathChoice, AWindowOfPullsTakesNoLongerForBeingTimedNowAndThen) {
-  Pair pair;
+  TimedPair pair;
   constexpr std::size_t bytes = 64 << 10;
   for (int window = 0; window < 10; ++window) {
     std::vector<std::optional<PathChoice::Start>> pulls;
@@ -216,7 +178,7 @@ TEST(PathChoice, AWindowOfPullsTakesNoLongerForBeingTimedNowAndThen) {
 
 // The first ones touch pages that the later ones find: what they took is not believed for long.
 TEST(PathChoice, ASlowBeginningDoesNotCondemnThePull) {
-  Pair pair;
+  TimedPair pair;
   for (const auto cost : {900us, 240us, 110us, 70us, 62us, 61us, 61us, 61us})
     take_one(pair, Path::pull, mib, cost);
   for (int i = 0; i < 8; ++i) take_one(pair, Path::link, mib, 85us);
@@ -224,7 +186,7 @@ TEST(PathChoice, ASlowBeginningDoesNotCondemnThePull) {
 }
 
 TEST(PathChoice, SaysOfEachSizeWhetherItIsBetterPulled) {
-  Pair pair;
+  TimedPair pair;
   constexpr std::size_t bytes = 20'000;
   EXPECT_EQ(pair.choice.pulled_classes(), PathChoice::all_pulled);
   for (int i = 0; i < 20; ++i) take_one(pair, Path::pull, bytes, 4us);
@@ -234,7 +196,7 @@ TEST(PathChoice, SaysOfEachSizeWhetherItIsBetterPulled) {
 
 // The first messages after a pause take much longer by the link, but not those that follow.
 TEST(PathChoice, APauseDoesNotCondemnTheLink) {
-  Pair pair;
+  TimedPair pair;
   constexpr std::size_t bytes = 16 << 10;
   for (int i = 0; i < 20; ++i) take_one(pair, Path::pull, bytes, 3us);
   for (int round = 0; round < 10; ++round) {
@@ -246,65 +208,16 @@ TEST(PathChoice, APauseDoesNotCondemnTheLink) {
   EXPECT_EQ(pair.choice.favourite(bytes), Path::pull) << "it was no pause";
 }
 
-void note_arrivals(PathChoice& choice, bool beside_own_sends) {
-  for (int i = 0; i < 16; ++i) choice.note_arrival(beside_own_sends);
-}
-
-TEST(PathChoice, WithTrafficBothWaysAPullMayTakeTwiceAsLong) {
-  Pair pair;
-  pair.run(100, mib, 110us, 60us);
-  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
-  const std::uint32_t one_way = pair.choice.pulled_classes();
-  note_arrivals(pair.choice, true);
-  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
-  EXPECT_NE(pair.choice.pulled_classes(), one_way);
-  EXPECT_EQ(pair.run(500, mib, 110us, 60us), 0);
-  note_arrivals(pair.choice, false);
-  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
-  EXPECT_EQ(pair.choice.pulled_classes(), one_way);
-}
-
-TEST(PathChoice, WithTrafficBothWaysTheLinkIsTakenWhereAPullTakesLongerThanThat) {
-  Pair pair;
-  pair.run(100, mib, 150us, 60us);
-  note_arrivals(pair.choice, true);
-  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
-  EXPECT_GT(pair.run(100, mib, 150us, 60us), 90);
-}
-
-TEST(PathChoice, AFewArrivalsDoNotTellWhetherTrafficGoesBothWays) {
-  Pair pair;
-  pair.run(100, mib, 110us, 60us);
-  for (int i = 0; i < 100; ++i) pair.choice.note_arrival(i % 2 == 0);
-  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
-  note_arrivals(pair.choice, true);
-  for (int i = 0; i < 100; ++i) pair.choice.note_arrival(i % 2 == 0);
-  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
-}
-
-TEST(PathChoice, APullThatOurOwnDataHoldUpDoesNotCount) {
-  Pair pair;
-  pair.run(100, mib, 60us, 90us);
-  const auto held_up = [&pair](Path path) {
-    if (path == Path::pull) pair.choice.note_own_piece();
-    return path == Path::pull ? 600us : 90us;
-  };
-  pair.run(100, mib, held_up);
-  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
-}
-
-TEST(PathChoice, OfWhatTheLinkTakesBesideOurOwnDataHalfCounts) {
-  Pair pair;
-  const auto both_busy = [&pair](Path path) {
-    if (path == Path::link) pair.choice.note_own_piece();
-    return path == Path::pull ? 100us : 160us;
-  };
-  pair.run(100, mib, both_busy);
-  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
+TEST(PathChoice, ANewSizeTriesAsRarelyAsTheNextSmallerOne) {
+  TimedPair pair;
+  pair.run(10'000, 2 * mib, 150us, 50us);
+  ASSERT_EQ(pair.choice.favourite(2 * mib), Path::link);
+  EXPECT_EQ(pair.run(100, 16 * mib, 2'000us, 700us), 100);
+  EXPECT_LT(pair.run(10'000, 16 * mib, 2'000us, 700us), 10'000);
 }
 
 TEST(PathChoice, LeavesASenderAloneThatDoesNotCome) {
-  Pair pair;
+  TimedPair pair;
   pair.run(100, 4 * mib, 400us, 300us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
   int last = 0;

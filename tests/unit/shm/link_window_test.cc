@@ -216,6 +216,40 @@ TEST(LinkWindow, RandomTrafficBothWays) {
   EXPECT_EQ(a.windows.made() + b.windows.made(), 2U);
 }
 
+// Else whole windows would lie between the two, more than caches keep.
+TEST(LinkWindow, WhoHasSomethingToReadWritesAndReadsInTurns) {
+  constexpr std::size_t large = max_payload_bytes;
+  Process a({.busy_bytes = 0}), b({.busy_bytes = 0});
+  Pair pair(a, b);
+  End& left = *pair.left;
+  End& right = *pair.right;
+  for (End* from : {&left, &right}) {  // each has its window then
+    for (std::uint64_t number = 0; number < 2; ++number) {
+      ASSERT_TRUE(from->try_send(number, 20'000));
+      for (int i = 0; i < 4; ++i) pair.step();
+    }
+  }
+  ASSERT_TRUE(left.try_send(2, large));
+  EXPECT_FALSE(left.sent.is_out) << "there is nothing to read, and room for all of it";
+  ASSERT_TRUE(right.try_send(2, large));
+  EXPECT_TRUE(right.sent.is_out);
+  (void)right.link.use_room();
+  EXPECT_TRUE(right.sent.is_out) << "it has not read";
+  int turns = 0;
+  for (; right.sent.is_out; ++turns) {
+    ASSERT_LT(turns, 100);
+    EXPECT_EQ(right.inbox.packets.size(), 2U) << "it does not read all at once";
+    (void)right.link.receive();
+    (void)right.link.use_room();
+  }
+  EXPECT_GE(turns, 2);
+  for (int i = 0; i < 10; ++i) pair.step();
+  for (const End* to : {&left, &right}) {
+    ASSERT_EQ(to->inbox.packets.size(), 3U);
+    EXPECT_TRUE(is_content(to->inbox.packets[2], 2, large));
+  }
+}
+
 // One window for five links: it goes to whoever sends.
 TEST(LinkWindow, GoesFromLinkToLink) {
   Process a({.bytes = 128 << 10, .most = 1, .busy_bytes = 0}), b(small_plan);
