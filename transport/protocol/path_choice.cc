@@ -73,7 +73,8 @@ void PathChoice::inherit(std::size_t place) noexcept {
     --smaller;
     if (smaller->is_new) continue;
     of.favourite = smaller->favourite;
-    if (smaller->restraint > least_restraint) of.wait = first_trial_after * smaller->restraint;
+    of.restraint = smaller->restraint;
+    if (of.restraint > least_restraint) of.wait = first_trial_after * of.restraint;
     return;
   }
 }
@@ -164,7 +165,9 @@ void PathChoice::end_trial(std::size_t place) noexcept {
   const float tried = cost_now(place, of.trial);
   const auto times_as_slow =
       usual == 0 ? 1U : static_cast<std::uint32_t>(std::clamp(tried / usual, 1.0F, most_times_as_slow));
-  of.wait = of.restraint * std::max(of.tried, 1U) * times_as_slow;
+  // One that has told nothing is made again soon.
+  const std::uint32_t took = tried == 0 ? first_trial_after : std::max(of.tried, 1U) * times_as_slow;
+  of.wait = of.restraint * took;
   of.restraint = std::min(2 * of.restraint, most_restraint);
 }
 

@@ -9,7 +9,9 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "transport/base/deadline.h"
@@ -279,6 +281,72 @@ TEST(Engine, ThePulseWakesTheLoop) {
   one.engine.start_pulse();
   one.let_loop_sleep();
   EXPECT_EQ(poll(&one.loop, 1, 30'000), 1) << "what comes now would not be told";
+}
+
+// One link, whose peer breaks the protocol when it is told to; a link that was closed ends at the look after.
+class BrokenLinkTransport final : public Transport {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "broken"; }
+  base::Status start(PacketSink& sink) override {
+    sink_ = &sink;
+    return {};
+  }
+  [[nodiscard]] std::string address() const override { return ""; }
+  void connect(PeerId, std::string_view, base::Deadline) override {}
+  void stop_accepting() noexcept override {}
+  std::size_t progress(Endpoint*) noexcept override {
+    if (link.is_closed && !has_ended) {
+      sink_->on_closed(link, base::Code::closed);
+      has_ended = true;
+    } else if (!std::exchange(is_up, true)) {
+      sink_->on_link(1, link);
+    } else if (breaks && !link.is_closed) {
+      sink_->on_packet(link, {.kind = PacketKind::credit, .credits = 1}, {});  // that nobody has taken
+    } else {
+      return 0;
+    }
+    return 1;
+  }
+  [[nodiscard]] bool unsent() const noexcept override { return link.is_closed && !has_ended; }
+  bool arm() noexcept override { return true; }
+  void close() noexcept override {}
+
+  struct Link final : Endpoint {
+    base::Status try_send(const PacketHeader&, const base::ConstMemoryRef&, Completion*,
+                          Urgency) noexcept override {
+      return {};
+    }
+    [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 1 << 20; }
+    [[nodiscard]] bool drained() const noexcept override { return true; }
+    void close() noexcept override { is_closed = true; }
+    std::atomic<bool> is_closed{false};
+  };
+  Link link;
+  bool is_up = false;
+  std::atomic<bool> breaks{false};
+  std::atomic<bool> has_ended{false};
+
+ private:
+  PacketSink* sink_ = nullptr;
+};
+
+TEST(Engine, ALinkThatItHasClosedEndsThoughNobodyCalls) {
+  EngineOptions options;
+  options.messenger.peer_count = 2;
+  Engine engine(options);
+  auto owned = std::make_unique<BrokenLinkTransport>();
+  BrokenLinkTransport& transport = *owned;
+  engine.add(std::move(owned));
+  // A wait that ends with nothing left to do ...
+  const auto is_up = [&](const Messenger&) { return transport.is_up; };
+  ASSERT_TRUE(engine.wait_until(is_up, std::chrono::seconds(30)));
+  // ... and one that ends when the link was closed.
+  transport.breaks = true;
+  const auto is_closed = [&](const Messenger&) { return transport.link.is_closed.load(); };
+  ASSERT_TRUE(engine.wait_until(is_closed, std::chrono::seconds(30)));
+  const auto deadline = base::Deadline::after(std::chrono::seconds(30));
+  while (!transport.has_ended && !deadline.expired()) std::this_thread::yield();
+  EXPECT_TRUE(transport.has_ended) << "the background thread was not asked to look";
 }
 
 }  // namespace
