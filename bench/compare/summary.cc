@@ -76,8 +76,8 @@ bool has_peer(const CaseView& view) {
 std::string legend_of(const std::vector<CaseView>& views) {
   for (const CaseView& view : views)
     if (std::any_of(view.lines.begin(), view.lines.end(), is_marked))
-      return "\n~ MIXED: the cores were near in some rounds and far in others, and such a ratio proves "
-             "nothing\n";
+      return "\n~ MIXED: the cores were near in some rounds and far in others; a ratio pairs rounds of one "
+             "kind\n";
   return {};
 }
 
