@@ -307,7 +307,7 @@ class Messenger final : public PacketSink {
   void fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
   Route* begin_route(Request& request, Peer& peer, const RemoteKey& key, Path path) noexcept;
   void end_route(Request& request) noexcept;
-  void note_invited(Request& request, std::uint64_t last_data_at) noexcept;
+  void note_invited(Request& request, std::uint64_t last_moved_at) noexcept;
   void stop_inviting(Request& request) noexcept;
   std::size_t look_after_invited() noexcept;
 

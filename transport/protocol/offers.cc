@@ -78,7 +78,10 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
     if (header.tag == 1) note_pulled(*request);
     return complete(*request, {});
   }
-  if (!end_move(*request)) return complete(*request, {});  // it was pulled meanwhile
+  if (!end_move(*request)) {  // it was pulled meanwhile
+    peer.paths.note_taken(request->message_bytes, Path::pull);
+    return complete(*request, {});
+  }
   if (request->tendered_units != 0) {
     end_tender(*request);
     note_unpulled(peer);

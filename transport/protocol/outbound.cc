@@ -15,6 +15,8 @@ namespace {
 constexpr int pieces_per_turn = 4;
 // Less takes no time that would matter to a pull.
 constexpr std::size_t least_own_piece = 4096;
+// What the link takes only from time to time if its peer does not read.
+constexpr std::size_t least_moved_piece = 64 << 10;
 }  // namespace
 
 Posted Messenger::send(const SendSpec& spec) noexcept {
@@ -86,10 +88,8 @@ bool Messenger::transmit(Peer& peer, PacketHeader& header, const std::byte* payl
   outcome = peer.endpoint->try_send(header, {payload, header.payload_bytes}, done, urgency);
   if (outcome.ok() || outcome.code() == Code::in_progress) {
     peer.held_units -= std::exchange(peer.owed_units, 0);
-    if (header.payload_bytes >= least_own_piece) {
-      peer.paths.note_own_piece();
-      peer.moved_at = burst_;
-    }
+    if (header.payload_bytes >= least_own_piece) peer.paths.note_own_piece();
+    if (header.payload_bytes >= least_moved_piece) peer.moved_at = burst_;
     return true;
   }
   set_blocked(peer, true);
@@ -266,7 +266,10 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
   }
   request.errand = Errand::none;
   if (eager) peer.credit_units -= credit_units(request.message_bytes);
-  if (tender) begin_tender(peer, request);
+  if (tender)
+    begin_tender(peer, request);
+  else if (exposure)
+    peer.paths.note_offered(request.message_bytes);
   if (outcome.code() == Code::in_progress) {
     request.state = RequestState::leaving;
   } else if (!eager) {

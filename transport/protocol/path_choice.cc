@@ -101,8 +101,13 @@ void PathChoice::note_copies(std::size_t bytes, const CopyNews& news) noexcept {
   if (of.on_trial && has_learnt) end_trial(place);
 }
 
+void PathChoice::note_offered(std::size_t bytes) noexcept {
+  const std::size_t place = class_of(bytes);
+  if (place >= tender_classes) habits_[place - tender_classes].has_offers = true;
+}
+
 void PathChoice::note_taken(std::size_t bytes, Path path) noexcept {
-  arrivals_alone_ = 0;
+  note_other_way();
   const std::size_t place = class_of(bytes);
   if (path == Path::pull) by_link_alone_ = false;
   if (place < tender_classes) return;
@@ -168,7 +173,7 @@ void PathChoice::end_trial(std::size_t place) noexcept {
   // One that has told nothing is made again soon.
   const std::uint32_t took = tried == 0 ? first_trial_after : std::max(of.tried, 1U) * times_as_slow;
   of.wait = of.restraint * took;
-  of.restraint = std::min(2 * of.restraint, most_restraint);
+  if (tried != 0) of.restraint = std::min(2 * of.restraint, most_restraint);
 }
 
 PathChoice::Start PathChoice::begin(Path path, TimePoint now) noexcept {
@@ -196,7 +201,7 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   const bool may_follow_pause = path == Path::link && !begun.in_stream && place < tender_classes;
   const float weight = may_follow_pause ? weight_of_pause : CopyRate::usual_weight_of_longer;
   if (!of.rates[index(path)].take(ns / served_bytes, weight)) return;
-  if (of.on_trial && path == of.trial) end_trial(place);
+  if (of.on_trial && path == of.trial && !is_joint(place)) end_trial(place);
   const float now_better = of.rates[index(other(of.favourite))].ns_per_byte;
   if (now_better != 0 && now_better < worth_a_change * of.rates[index(of.favourite)].ns_per_byte)
     of.favourite = other(of.favourite);

@@ -27,12 +27,13 @@ namespace parley::transport {
 // 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
 //    trial: pages are touched for the first time, and the link leases its window. One that takes much longer
 //    than the average counts only if the next one does, too: its process had lost the core.
-// 5. With traffic both ways, which most of the last arrivals tell, both ends take the same path. One of them
-//    leads and takes that which costs the two cores less (CoreCosts); the other one does what it sees done
-//    with most of its own messages. Of messages that may be tendered each end takes the link only where a
-//    pull takes more than twice as long: the link keeps both processes busy, and a pull one, while the other
-//    one may pull, too. What a pull took while we put data of our own on the link does not count, and of what
-//    the link took then, half does: the rates are those of traffic one way.
+// 5. With traffic both ways, which most of the last arrivals tell, both ends take the same path for messages
+//    of a class that go both ways. One of them leads and takes that which costs the two cores less
+//    (CoreCosts); the other one does what it sees done with most of its own messages. Of other messages, and
+//    of those that may be tendered, each end takes the link only where a pull takes more than twice as long:
+//    the link keeps both processes busy, and a pull one, while the other one may pull, too. What a pull took
+//    while we put data of our own on the link does not count, and of what the link took then, half does: the
+//    rates are those of traffic one way.
 // 6. A sender that does not put its data on the link soon computes, and a pull takes none of its time. After
 //    that the next 8 messages are pulled, after the next time 16, up to 1 024.
 // 7. Of a message that may be tendered its sender chooses the path, and which to try (TenderTurns); it is
@@ -76,12 +77,13 @@ class PathChoice {
   // Before the path of one of so many bytes is chosen: what copies to and from the peer have cost since
   // the last time.
   void note_copies(std::size_t bytes, const CopyNews& news) noexcept;
-  // The peer takes a message of ours this way.
+  // A message of ours is offered to the peer, who may pull it; and the peer takes it this way.
+  void note_offered(std::size_t bytes) noexcept;
   void note_taken(std::size_t bytes, Path path) noexcept;
   // We have put data of our own on the link to the peer.
   void note_own_piece() noexcept {
     ++own_pieces_;
-    arrivals_alone_ = 0;
+    note_other_way();
   }
 
   // The sender has put the data of a message on the link soon enough, or not.
@@ -107,8 +109,8 @@ class PathChoice {
   // only when the other end has come after, a window later.
   static constexpr std::uint32_t pulls_to_try = 4;
   static constexpr std::uint32_t longest_try_of_link = 2 * longest_trial;
-  // Arrivals without data of our own, after which traffic goes one way: in both directions whole windows may
-  // come in turns.
+  // Arrivals, more than went the other way, after which traffic goes one way: in both directions whole
+  // windows may come in turns.
   static constexpr std::uint32_t arrivals_of_one_way = 128;
 
  private:
@@ -126,13 +128,17 @@ class PathChoice {
 
   // What the peer does with messages of ours.
   struct Habit {
-    std::uint8_t pulls = 0;  // of the last ones, about
+    bool has_offers = false;  // of ours, of this class
+    std::uint8_t pulls = 0;   // of the last ones, about
     Path path = Path::link;
   };
 
-  // Whether both ends take the same path.
+  // Whether both ends are to take the same path.
   [[nodiscard]] bool is_joint(std::size_t place) const noexcept {
-    return is_both_ways_ && place >= tender_classes;
+    return is_both_ways_ && place >= tender_classes && habits_[place - tender_classes].has_offers;
+  }
+  void note_other_way() noexcept {
+    if (arrivals_alone_ != 0) --arrivals_alone_;
   }
   // The favourite; with traffic both ways what rule 5 says.
   [[nodiscard]] Path better_now(std::size_t place) const noexcept;
@@ -153,7 +159,7 @@ class PathChoice {
   std::uint64_t ended_bytes_ = 0;
   std::uint32_t own_pieces_ = 0;
   std::uint32_t beside_own_ = 0;      // of the last arrivals, about
-  std::uint32_t arrivals_alone_ = 0;  // since data of our own went to the peer
+  std::uint32_t arrivals_alone_ = 0;  // more than went the other way, since one was beside sends of ours
   bool is_both_ways_ = false;
   CoreCosts costs_;                               // with traffic both ways, of messages that are not tendered
   std::array<Habit, CoreCosts::classes> habits_;  // the same

@@ -1,6 +1,7 @@
 // Which of two ways both ends choose while large messages go both ways.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -78,9 +79,33 @@ TEST(PathChoiceBothWays, WindowsThatComeInTurnsAreTrafficBothWays) {
   note_arrivals(pair.choice, true);
   for (int window = 0; window < 10; ++window) {
     for (int i = 0; i < 100; ++i) pair.choice.note_arrival(false);
-    window % 2 == 0 ? pair.choice.note_own_piece() : pair.choice.note_taken(mib, Path::pull);
+    for (int i = 0; i < 100; ++i)
+      window % 2 == 0 ? pair.choice.note_own_piece() : pair.choice.note_taken(mib, Path::pull);
   }
   EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
+}
+
+TEST(PathChoiceBothWays, AnAnswerNowAndThenIsNone) {
+  TimedPair pair;
+  pair.run(100, mib, 110us, 60us);
+  note_arrivals(pair.choice, true);
+  ASSERT_EQ(pair.choice.favourite(mib), Path::pull);
+  for (int answers = 0; answers < 3; ++answers) {
+    for (int i = 0; i < 100; ++i) pair.choice.note_arrival(false);
+    pair.choice.note_own_piece();
+  }
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
+}
+
+// What goes the other way is smaller: nothing tells what the peer would do with such.
+TEST(PathChoiceBothWays, OfWhatGoesOneWayOnlyEachEndLearnsByItself) {
+  TimedPair pair;
+  pair.run(100, 4 * mib, 300us, 400us);
+  note_arrivals(pair.choice, true);
+  pair.choice.note_offered(mib / 2);
+  for (int i = 0; i < 16; ++i) pair.choice.note_taken(mib / 2, Path::pull);
+  EXPECT_EQ(pair.choice.choose(4 * mib, PathChoice::Lead::peers), Path::pull);
+  EXPECT_EQ(pair.choice.choose(4 * mib, PathChoice::Lead::ours), Path::pull);
 }
 
 // What copies of 4 MiB cost at both ends, with traffic both ways.
@@ -90,6 +115,7 @@ class PathCosts : public ::testing::Test {
     pair_.run(100, size, 300us, 400us);
     EXPECT_EQ(pair_.choice.favourite(size), Path::pull) << "one way";
     note_arrivals(pair_.choice, true);
+    for (const std::size_t bytes : {2 * mib, size, 16 * mib}) pair_.choice.note_offered(bytes);
   }
   // By the link alone, and once by a pull.
   void cost(float link_ns_per_byte, float pull_ns_per_byte) {
@@ -130,6 +156,19 @@ TEST_F(PathCosts, TheOtherOneIsTriedNowAndThen) {
   const int tried = pair_.run(10'000, size, 300us, 400us);
   EXPECT_GT(tried, 0);
   EXPECT_LT(tried, 1'000);
+}
+
+// The other end follows only after a dozen messages.
+TEST_F(PathCosts, ATrialOfTheLinkIsLongEnoughForTheOtherEndToFollow) {
+  cost(0.12F, 0.08F);
+  ASSERT_EQ(pair_.choice.favourite(size), Path::pull);
+  int longest = 0;
+  int in_a_row = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    in_a_row = pair_.run(1, size, 300us, 400us) == 1 ? in_a_row + 1 : 0;
+    longest = std::max(longest, in_a_row);
+  }
+  EXPECT_GE(longest, 32);
 }
 
 // A peer that pulls leaves what it puts on the link lying until it is cold.
