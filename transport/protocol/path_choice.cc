@@ -11,8 +11,6 @@ constexpr int first_width = 14;  // bits of what is less than 16 KiB
 // Messages of a favourite between two that are timed; a look at the clock takes a tenth of the shortest one's
 // time.
 constexpr std::uint32_t favourites_per_timing = 8;
-// Below that the paths are as good as each other.
-constexpr float worth_a_change = 0.9F;
 // Of smaller messages by the link: after a pause its memory has left the caches, and the first ones take many
 // times as long as those that follow.
 constexpr float weight_of_pause = 1.0F / 64;
