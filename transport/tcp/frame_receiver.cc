@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "transport/tcp/padding.h"
+
 namespace parley::transport {
 
 using base::Code;
@@ -99,6 +101,7 @@ Status FrameReceiver::deliver(Endpoint& self, PacketSink& sink, std::size_t& eve
     if (available - sizeof(header) >= header.payload_bytes) {
       const std::byte* payload = staging_.get() + head_ + sizeof(header);
       head_ += sizeof(header) + header.payload_bytes;
+      if (header.kind == padding_kind) continue;
       ++events;
       if (header.kind == PacketKind::goodbye) acknowledge_now();
       sink.on_packet(self, header, {payload, header.payload_bytes});

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "transport/tcp/padding.h"
+
 namespace parley::transport {
 
 using base::Code;
@@ -20,6 +22,18 @@ void FrameSender::stage(const void* data, std::size_t bytes) noexcept {
   if (bytes == 0) return;
   std::memcpy(staging_.get() + tail_, data, bytes);
   tail_ += bytes;
+}
+
+void FrameSender::stage_padding(const std::byte* payload) noexcept {
+  const std::size_t position = staged() + sizeof(PacketHeader);
+  const std::size_t bytes = padding_bytes(position, reinterpret_cast<std::uintptr_t>(payload));
+  // An encrypted payload is copied elsewhere.
+  if (bytes == 0 || staging_bytes - tail_ < bytes || connection_.encrypted()) return;
+  PacketHeader header{.kind = padding_kind};
+  header.payload_bytes = static_cast<std::uint32_t>(bytes - sizeof(header));
+  constexpr std::array<std::byte, most_padding_bytes - sizeof(PacketHeader)> nothing{};
+  stage(&header, sizeof(header));
+  stage(nothing.data(), header.payload_bytes);
 }
 
 Status FrameSender::post(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
@@ -37,6 +51,7 @@ Status FrameSender::post(const PacketHeader& header, const base::ConstMemoryRef&
     const Status status = write_out();
     return status.failed() ? status : Status();
   }
+  stage_padding(payload.data);
   std::memcpy(large_.header.data(), &header, sizeof(header));
   large_.header_sent = 0;
   large_.payload = payload.data;

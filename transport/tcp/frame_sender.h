@@ -57,6 +57,8 @@ class FrameSender {
   [[nodiscard]] std::size_t large_left() const noexcept {
     return sizeof(PacketHeader) - large_.header_sent + large_.payload_left;
   }
+  // So that a large packet's payload, posted next, lies well.
+  void stage_padding(const std::byte* payload) noexcept;
   void stage(const void* data, std::size_t bytes) noexcept;
   void consume(std::size_t bytes) noexcept;
   base::Status write_once() noexcept;

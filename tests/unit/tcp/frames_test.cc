@@ -14,6 +14,7 @@
 #include "transport/interface/endpoint.h"
 #include "transport/tcp/frame_receiver.h"
 #include "transport/tcp/frame_sender.h"
+#include "transport/tcp/padding.h"
 
 namespace parley::transport {
 namespace {
@@ -239,20 +240,79 @@ std::size_t bytes_at(const socket::Connection& connection) {
   return total;
 }
 
+// Memory whose place within a page is known.
+class PageOfItsOwn {
+ public:
+  static constexpr std::size_t page_bytes = 4096;
+  explicit PageOfItsOwn(std::size_t bytes) : memory_(bytes + 2 * page_bytes) {}
+  [[nodiscard]] const std::byte* at(std::size_t offset) const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory_.data());
+    return memory_.data() + (page_bytes - begin % page_bytes) + offset;
+  }
+
+ private:
+  Bytes memory_;
+};
+
+// Where the kernel would copy the payload of a large packet to, modulo a page, and from.
+TEST(FrameSender, ALargePayloadIsNeverJustAboveItsSource) {
+  constexpr std::size_t bytes = 9'000, small_bytes = 8;
+  const PageOfItsOwn memory(bytes);
+  for (std::size_t offset = 0; offset < PageOfItsOwn::page_bytes; offset += offset < 300 ? 1 : 97) {
+    for (const int staged : {0, 1, 3}) {
+      Pair pair;
+      FrameSender sender(pair.a);
+      const std::byte* payload = memory.at(offset);
+      for (int i = 0; i < staged; ++i)
+        ASSERT_TRUE(sender.post(header_of(0, small_bytes), {payload, small_bytes}, nullptr, false).ok());
+      ASSERT_TRUE(sender.post(header_of(0, bytes), {payload, bytes}, nullptr, true).ok());
+      const std::size_t in_front = bytes_at(pair.b) - bytes;
+      const std::size_t distance = (in_front - offset) % PageOfItsOwn::page_bytes;
+      EXPECT_TRUE(distance == 0 || distance >= 64) << offset << " behind " << staged;
+      const std::size_t padding = in_front - static_cast<std::size_t>(staged + 1) * sizeof(PacketHeader) -
+                                  static_cast<std::size_t>(staged) * small_bytes;
+      EXPECT_LE(padding, most_padding_bytes);
+    }
+  }
+}
+
+TEST(FrameReceiver, PaddingIsNoPacket) {
+  const PageOfItsOwn memory(20'000);
+  Pair pair;
+  FrameSender sender(pair.a);
+  FrameReceiver receiver(pair.b);
+  Recorder sink;
+  NoEndpoint self;
+  std::size_t events = 0;
+  for (std::size_t offset = 0; offset < 100; ++offset) {
+    ASSERT_TRUE(sender
+                    .post(header_of(static_cast<std::int64_t>(offset), 9'000), {memory.at(offset), 9'000},
+                          nullptr, true)
+                    .ok());
+    EXPECT_FALSE(receiver.receive(self, sink, events).failed());
+  }
+  ASSERT_EQ(sink.packets.size(), 100U);
+  for (std::size_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(sink.packets[i].header.kind, PacketKind::eager);
+    EXPECT_EQ(sink.packets[i].header.tag, static_cast<std::int64_t>(i));
+  }
+}
+
 TEST(FrameSender, LargePacketsLeaveInPasses) {
   constexpr std::size_t header = sizeof(PacketHeader), first = FrameSender::pass_bytes - 1000,
                         second = 20'000;
   Pair pair;
   FrameSender sender(pair.a);
-  const Bytes payload(FrameSender::pass_bytes);
-  base::Status status = sender.post(header_of(0, first), {payload.data(), first}, nullptr, true);
+  const PageOfItsOwn memory(FrameSender::pass_bytes);
+  const std::byte* payload = memory.at(header);  // lies well without padding
+  base::Status status = sender.post(header_of(0, first), {payload, first}, nullptr, true);
   std::size_t come = bytes_at(pair.b);
   for (; status.code() == Code::in_progress; come += bytes_at(pair.b)) status = sender.write_out();
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(come, header + first);
 
   Completion done;
-  status = sender.post(header_of(1, second), {payload.data(), second}, &done, true);
+  status = sender.post(header_of(1, second), {payload, second}, &done, true);
   EXPECT_EQ(status.code(), Code::in_progress);
   EXPECT_EQ(sender.write_out().code(), Code::in_progress);
   EXPECT_EQ(bytes_at(pair.b), header + 1000) << "what was left of the pass";
