@@ -116,6 +116,7 @@ std::size_t Engine::advance_agents() noexcept {
 void Engine::set_core_per_rank(bool core_per_rank) {
   const std::lock_guard held(lock_);
   core_per_rank_ = core_per_rank;
+  messenger_.core_clock().share_core(!core_per_rank);
 }
 
 // Takes the lock for the list, so that each entry runs once, and lets it go for the run. One at a time:

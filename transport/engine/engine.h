@@ -153,7 +153,8 @@ class Engine {
   // pending: costs a wake-up a second.
   void start_pulse();
 
-  // Whether this host has a core for each of the job's ranks on it; decides how waits wait. At first: yes.
+  // Whether this host has a core for each of the job's ranks on it; decides how waits wait, and by what time
+  // paths are compared. At first: yes. REQUIRES: no link yet.
   void set_core_per_rank(bool core_per_rank);
   // REQUIRES: the lock is held.
   [[nodiscard]] bool has_core_per_rank() const noexcept { return core_per_rank_; }
@@ -280,7 +281,7 @@ class Engine {
   // `condition`: once it holds, no further transport is looked at in this pass, which is a short one then.
   std::size_t poll_once(Endpoint* awaited, const WaitCondition* condition = nullptr) noexcept;
   static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
-  static void note_yield(Watch& watch) noexcept;
+  void give_core_away(Watch& watch);
   void read_clock(Watch& watch) noexcept;
   bool timed_out(const Watch& watch) const noexcept;
   void tick(base::Clock::time_point now) noexcept;

@@ -114,12 +114,7 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
       if (timed_out(watch)) return false;
       // Though there is a core for each, whom we wait for may have been put on this one.
       [[fallthrough]];
-    case IdlePolicy::Step::yield:
-      lock_.unlock();
-      sched_yield();
-      note_yield(watch);
-      lock_.lock();
-      return true;
+    case IdlePolicy::Step::yield: give_core_away(watch); return true;
     case IdlePolicy::Step::sleep: break;
   }
   read_clock(watch);
@@ -127,16 +122,25 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
   expire(watch.now);  // what was posted since the last tick has a deadline, too
   // A deadline may have ended what we wait for: then there is nothing to sleep for.
   if (condition.holds() || !deferred_.empty()) return true;
+  if (messenger_.is_patient(watch.now)) {
+    give_core_away(watch);
+    return true;
+  }
   auto until = end_of_sleep(watch.now, longest_sleep);
   if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
   sleep(until);
   return true;
 }
 
-void Engine::note_yield(Watch& watch) noexcept {
-  const auto now = Clock::now();
-  const auto last = std::exchange(watch.yielded, now);
-  if (last.time_since_epoch().count() != 0) watch.idle.note_yield(now - last);
+void Engine::give_core_away(Watch& watch) {
+  const bool is_first = watch.yielded.time_since_epoch().count() == 0;
+  const auto left = is_first ? Clock::now() : watch.yielded;
+  lock_.unlock();
+  sched_yield();
+  lock_.lock();
+  watch.yielded = Clock::now();
+  watch.idle.note_yield(watch.yielded - left);
+  messenger_.core_clock().note_given_away(watch.yielded - left);
 }
 
 void Engine::read_clock(Watch& watch) noexcept {
@@ -179,6 +183,7 @@ void Engine::sleep(Clock::time_point until) {
   if (sleep_announced_) stand_in_for_loop();
   if (!arm_for_sleep()) return;
   asleep_ = true;
+  const auto left = Clock::now();
   lock_.unlock();
   try {
     reactor_.sleep(Deadline::at(until));
@@ -188,6 +193,7 @@ void Engine::sleep(Clock::time_point until) {
   }
   lock_.lock();
   asleep_ = false;
+  messenger_.core_clock().note_given_away(Clock::now() - left);
 }
 
 // Somebody else polls: sleep until an operation ends or the poller hands over. False: timed out.

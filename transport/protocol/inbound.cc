@@ -37,13 +37,19 @@ bool may_be_pulled(const Peer& peer, std::size_t bytes) noexcept {
 }
 
 // One that may_be_pulled(). What was found is told with the credit that goes back.
-void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload,
-                std::uint64_t look) noexcept {
+void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload, std::uint64_t look,
+                const CoreClock& clock) noexcept {
   peer.paths.note_arrival(peer.live_sends != 0);
-  peer.landing.begin(peer.paths, payload.size(), look, peer.burst);
+  peer.landing.begin(peer.paths, clock, payload.size(), look, peer.burst);
   copy_bytes(request.data, payload.data(), payload.size());
   const bool from_memory = peer.endpoint != nullptr && peer.endpoint->lands_from_memory;
-  peer.landing.end(peer.paths, payload.size(), look, from_memory);
+  peer.landing.end(peer.paths, clock, payload.size(), look, from_memory);
+}
+
+// Nobody will look at what lands here: the link is closing, or shall.
+base::MemoryRef land_nowhere() noexcept {
+  static std::byte nowhere[max_payload_bytes];
+  return {nowhere, sizeof(nowhere)};
 }
 
 }  // namespace
@@ -114,7 +120,7 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
           if (request.device != nullptr) return land_for_device(peer, request, header.payload_bytes);
           if (peer.mover != nullptr) {
             peer.paths.note_arrival(peer.live_sends != 0);
-            peer.landing.begin(peer.paths, header.payload_bytes, burst_, peer.burst);
+            peer.landing.begin(peer.paths, core_clock_, header.payload_bytes, burst_, peer.burst);
           }
           return {request.data, request.capacity_bytes};
         }
@@ -145,12 +151,6 @@ base::MemoryRef Messenger::land_in_buffer(Peer& peer, std::size_t bytes) noexcep
   return land_nowhere();
 }
 
-// Nobody will look at what lands here: the link is closing, or shall.
-base::MemoryRef Messenger::land_nowhere() noexcept {
-  static std::byte nowhere[max_payload_bytes];
-  return {nowhere, sizeof(nowhere)};
-}
-
 void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexcept {
   auto* known = static_cast<Peer*>(endpoint.user);
   if (known == nullptr) {
@@ -172,7 +172,7 @@ void Messenger::on_landed(Endpoint& endpoint, const PacketHeader& header) noexce
     if (request == nullptr && is_fill) return handle_fill(peer, header, payload, buffer);
     if (request == nullptr) return handle_eager(peer, header, payload, buffer);
     if (is_eager) {
-      peer.landing.end(peer.paths, header.payload_bytes, burst_, endpoint.lands_from_memory);
+      peer.landing.end(peer.paths, core_clock_, header.payload_bytes, burst_, endpoint.lands_from_memory);
       tell_preference(peer);
       if (hold_window(peer, header.payload_bytes)) owe(peer, header.payload_bytes);
       complete(*request, {});
@@ -247,7 +247,7 @@ void Messenger::handle_eager(Peer& peer, const PacketHeader& header, std::span<c
   if (request.device != nullptr) [[unlikely]]
     write_to_device(request, 0, payload, status);
   else if (status.ok())
-    may_be_pulled(peer, payload.size()) ? copy_timed(peer, request, payload, burst_)
+    may_be_pulled(peer, payload.size()) ? copy_timed(peer, request, payload, burst_, core_clock_)
                                         : copy_message(request.data, payload);
   if (adoptable != nullptr) buffers_.give(adoptable, payload.size());
   owe(peer, payload.size());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "transport/protocol/core_clock.h"
 #include "transport/protocol/path_choice.h"
 #include "transport/protocol/tender_turns.h"
 
@@ -17,20 +18,22 @@ namespace parley::transport {
 // two decides: one counts from the end of the one before. It is a stream if we have sent the peer nothing
 // that it may have waited for, and if the pause is not so long that the peer had something else to do. A lone
 // one that was there as a whole was copied before we looked.
-template <typename Clock = std::chrono::steady_clock>
+template <typename Clock = CoreClock>
 class BasicLandingTimer {
  public:
   // One begins to land. `look`: of a count of looks at the network, in which messages of a stream come
   // together; `sent_at`: at which something was last sent to the peer.
-  void begin(PathChoice& paths, std::size_t bytes, std::uint64_t look, std::uint64_t sent_at) noexcept {
+  void begin(PathChoice& paths, const Clock& clock, std::size_t bytes, std::uint64_t look,
+             std::uint64_t sent_at) noexcept {
     const bool is_alone = last_at_ != look;
     if ((bytes < TenderTurns::streamed_bytes && !is_alone) || !paths.wants_timing(Path::link, bytes)) return;
     if (sent_at >= last_at_) before_ = {};
     begun_at_ = look;
-    since_ = paths.begin(Path::link, Clock::now());
+    since_ = paths.begin(Path::link, clock.now());
   }
   // It has landed. `from_memory`: see Endpoint::lands_from_memory.
-  void end(PathChoice& paths, std::size_t bytes, std::uint64_t look, bool from_memory) noexcept {
+  void end(PathChoice& paths, const Clock& clock, std::size_t bytes, std::uint64_t look,
+           bool from_memory) noexcept {
     last_at_ = look;
     const auto since = std::exchange(since_, {});
     const bool is_timed = since.at != PathChoice::TimePoint{};
@@ -38,13 +41,13 @@ class BasicLandingTimer {
       paths.note_end(bytes);
       if (bytes < TenderTurns::streamed_bytes || !paths.times_next(Path::link, bytes)) return;
     }
-    const auto now = Clock::now();
+    const auto now = clock.now();
     if (is_timed) {
       const auto took = now - since.at;
       const bool in_stream = since.at - before_.at <= longest_pause * took;
       auto start = in_stream ? before_ : since;
       start.in_stream = in_stream;
-      if (!in_stream && look == begun_at_)
+      if (!in_stream && look == begun_at_ && !paths.shares_cores())
         start.at -= from_memory ? took / copies_to_memory : senders_copy * took;
       paths.end(Path::link, bytes, start, now, true);
     }

@@ -4,6 +4,7 @@
 
 #include "transport/base/log.h"
 #include "transport/protocol/messenger.h"
+#include "transport/protocol/moving.h"
 
 namespace parley::transport {
 

@@ -147,6 +147,7 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
   end_dial(peer);
   peer.state = PeerState::up;
   peer.endpoint = &endpoint;
+  peer.paths.share_cores(core_clock_.is_shared());
   peer.copy_limit_bytes = endpoint.copy_limit_bytes();
   peer.eager_limit_bytes = options_.eager_limit_bytes.value_or(endpoint.eager_limit_bytes);
   if (endpoint.mover != nullptr) {

@@ -15,9 +15,9 @@
 #include "transport/match/matcher.h"
 #include "transport/protocol/buffer_pool.h"
 #include "transport/protocol/contexts.h"
+#include "transport/protocol/core_clock.h"
 #include "transport/protocol/device.h"
 #include "transport/protocol/id_table.h"
-#include "transport/protocol/moving.h"
 #include "transport/protocol/peer.h"
 #include "transport/protocol/peer_table.h"
 #include "transport/protocol/request.h"
@@ -141,6 +141,8 @@ class Messenger final : public PacketSink {
   // Before a sleep: nobody waits any longer for what peers might do soon. Sends the data of all that is
   // tendered, pulls what has not come. Returns of how many.
   std::size_t lose_patience() noexcept;
+  // Where ranks share cores: there is something for which it is worth to look on, and not to sleep.
+  [[nodiscard]] bool is_patient(base::Clock::time_point now) noexcept;
 
   // Says goodbye to every peer once its outbox and streams are empty. `culprit`: the process whose failure
   // makes us leave, or nothing in good order.
@@ -178,6 +180,7 @@ class Messenger final : public PacketSink {
   // That there was something to do with; asking peer() for another one makes its record.
   [[nodiscard]] const PeerTable& known_peers() const noexcept { return peers_; }
   [[nodiscard]] const MessengerOptions& options() const noexcept { return options_; }
+  [[nodiscard]] CoreClock& core_clock() noexcept { return core_clock_; }
   // Operations that have not ended, and the sends among them.
   [[nodiscard]] std::size_t live_requests() const noexcept { return live_count_; }
   [[nodiscard]] std::size_t live_sends() const noexcept { return live_send_count_; }
@@ -241,7 +244,6 @@ class Messenger final : public PacketSink {
   void handle_abort(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
   void handle_goodbye(Peer& peer, const PacketHeader& header) noexcept;
   base::MemoryRef land_in_buffer(Peer& peer, std::size_t bytes) noexcept;
-  static base::MemoryRef land_nowhere() noexcept;
   void piece_landed(Request& request, std::size_t bytes) noexcept;
   Request* data_target(Peer& peer, const PacketHeader& header) noexcept;
   void keep(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
@@ -353,6 +355,7 @@ class Messenger final : public PacketSink {
   [[nodiscard]] const AbortRecord* find_abort(std::uint32_t context) const noexcept;
 
   MessengerOptions options_;
+  CoreClock core_clock_;
   Matcher matcher_;
   mutable PeerTable peers_;              // a question about a peer may be the first one
   std::function<void(PeerId)> connect_;  // empty: links come by themselves
@@ -377,9 +380,6 @@ class Messenger final : public PacketSink {
   InvitedList invited_;
   int blocked_peers_ = 0;
   int dials_under_way_ = 0;
-  struct Leaving {
-    std::optional<std::uint32_t> culprit;
-  };
   std::optional<Leaving> leaving_;     // since leave()
   bool any_source_is_probed_ = false;  // since the last tick
   std::unordered_map<std::uint32_t, AbortRecord> aborts_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "transport/protocol/messenger.h"
+#include "transport/protocol/moving.h"
 
 namespace parley::transport {
 

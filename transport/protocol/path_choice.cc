@@ -194,7 +194,9 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   const std::size_t place = class_of(bytes);
   Class& of = classes_[place];
   const auto took = std::chrono::duration<float, std::nano>(now - begun.at).count();
-  const float ns = beside_own_pieces ? took / copies_of_link : took;
+  const float ns = beside_own_pieces                     ? took / copies_of_link
+                   : path == Path::link && shares_cores_ ? took * copies_of_link
+                                                         : took;
   const auto served_bytes = static_cast<float>(ended_bytes_ - begun.ended_bytes);
   const bool may_follow_pause = path == Path::link && !begun.in_stream && place < tender_classes;
   const float weight = may_follow_pause ? weight_of_pause : CopyRate::usual_weight_of_longer;
@@ -203,6 +205,11 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   const float now_better = of.rates[index(other(of.favourite))].ns_per_byte;
   if (now_better != 0 && now_better < worth_a_change * of.rates[index(of.favourite)].ns_per_byte)
     of.favourite = other(of.favourite);
+}
+
+std::chrono::nanoseconds PathChoice::pull_time(std::size_t bytes) const noexcept {
+  const float ns = classes_[class_of(bytes)].rates[index(Path::pull)].ns_per_byte * static_cast<float>(bytes);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
 }
 
 void PathChoice::note_answered() noexcept {
@@ -215,7 +222,7 @@ void PathChoice::note_unanswered() noexcept {
   // What was asked for together counts once.
   if (skip_ != 0) return;
   skip_ = skip_next_;
-  skip_next_ = std::min(2 * skip_next_, most_skip);
+  if (!shares_cores_) skip_next_ = std::min(2 * skip_next_, most_skip);
   answered_ = 0;
 }
 

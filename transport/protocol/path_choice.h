@@ -35,9 +35,13 @@ namespace parley::transport {
 //    while we put data of our own on the link does not count, and of what the link took then, half does: the
 //    rates are those of traffic one way.
 // 6. A sender that does not put its data on the link soon computes, and a pull takes none of its time. After
-//    that the next 8 messages are pulled, after the next time 16, up to 1 024.
+//    that the next 8 messages are pulled, after the next time 16, up to 1 024. Where ranks share cores it may
+//    be that it had none, and it stays at 8.
 // 7. Of a message that may be tendered its sender chooses the path, and which to try (TenderTurns); it is
 //    told the favourites. Few of those that take the favourite are timed, for two looks at the clock count.
+//
+// 8. Where ranks share cores, what both of them need their cores for counts, and nobody's waits do
+//    (CoreClock): of the link what it took here, and as much for the sender.
 //
 // Pure: no clock. Thread-safety: none; the engine's lock.
 class PathChoice {
@@ -85,6 +89,13 @@ class PathChoice {
     ++own_pieces_;
     note_other_way();
   }
+
+  // Whether ranks give their cores to each other; `now` passes then as on a CoreClock.
+  void share_cores(bool shared) noexcept { shares_cores_ = shared; }
+  [[nodiscard]] bool shares_cores() const noexcept { return shares_cores_; }
+
+  // How long a pull of so much takes; 0: not known.
+  [[nodiscard]] std::chrono::nanoseconds pull_time(std::size_t bytes) const noexcept;
 
   // The sender has put the data of a message on the link soon enough, or not.
   void note_answered() noexcept;
@@ -161,6 +172,7 @@ class PathChoice {
   std::uint32_t beside_own_ = 0;      // of the last arrivals, about
   std::uint32_t arrivals_alone_ = 0;  // more than went the other way, since one was beside sends of ours
   bool is_both_ways_ = false;
+  bool shares_cores_ = false;
   CoreCosts costs_;                               // with traffic both ways, of messages that are not tendered
   std::array<Habit, CoreCosts::classes> habits_;  // the same
   bool by_link_alone_ = true;                     // neither end has pulled since copies were noted last

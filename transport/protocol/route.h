@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "transport/base/intrusive_list.h"
@@ -20,8 +21,9 @@ struct Route : base::ListHook<RouteTag> {
   Request* request;
   RemoteKey key;
   Path path;
-  PathChoice::Start since;  // when it took this path
-  std::uint64_t asked_at;   // Messenger's count of looks then
+  PathChoice::Start since;                                // when it took this path
+  std::uint64_t asked_at;                                 // Messenger's count of looks then
+  std::chrono::steady_clock::time_point patient_until{};  // where ranks share cores; see routing.cc
 };
 
 }  // namespace parley::transport

@@ -17,10 +17,9 @@
 
 #include "transport/base/deadline.h"
 #include "transport/protocol/messenger.h"
+#include "transport/protocol/moving.h"
 
 namespace parley::transport {
-
-using base::Clock;
 
 namespace {
 // Looks at the network without any data: for 1 MiB some tens of microseconds, many times as long as a sender
@@ -53,6 +52,7 @@ void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::s
       route = begin_route(request, peer, key, Path::pull);
   }
   if (route == nullptr || route->path == Path::pull) return pull(request, peer, key, bytes);
+  if (core_clock_.is_shared()) route->patient_until = base::Clock::now() + peer.paths.pull_time(bytes);
   invited_.push_back(*route);
   grant(request, peer, bytes);
 }
@@ -64,7 +64,7 @@ Route* Messenger::begin_route(Request& request, Peer& peer, const RemoteKey& key
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  request.route->since = peer.paths.begin(path, Clock::now());
+  request.route->since = peer.paths.begin(path, core_clock_.now());
   return request.route;
 }
 
@@ -74,7 +74,7 @@ void Messenger::end_route(Request& request) noexcept {
   const bool whole =
       route->path == Path::pull ? request.pulled : request.moved_bytes == request.message_bytes;
   if (InvitedList::is_linked(*route)) InvitedList::remove(*route);
-  request.peer->paths.end(route->path, request.message_bytes, route->since, Clock::now(), whole);
+  request.peer->paths.end(route->path, request.message_bytes, route->since, core_clock_.now(), whole);
   routes_.destroy(route);
 }
 
@@ -86,7 +86,7 @@ void Messenger::note_invited(Request& request, std::uint64_t last_moved_at) noex
   InvitedList::remove(route);
   // It could have begun at once, but its caller computed, and now its background thread takes the core from
   // it.
-  const bool is_late = last_moved_at <= route.asked_at && Clock::now() - route.since.at > late_answer;
+  const bool is_late = last_moved_at <= route.asked_at && core_clock_.now() - route.since.at > late_answer;
   is_late ? request.peer->paths.note_unanswered() : request.peer->paths.note_answered();
 }
 
@@ -95,7 +95,7 @@ void Messenger::stop_inviting(Request& request) noexcept {
   using Outbox = base::IntrusiveList<Request, OutboxTag>;
   Peer& peer = *request.peer;
   Route& route = *request.route;
-  const auto now = Clock::now();
+  const auto now = core_clock_.now();
   peer.paths.note_unanswered();
   peer.paths.end(route.path, request.message_bytes, route.since, now, false);
   route.path = Path::pull;
@@ -123,6 +123,14 @@ std::size_t Messenger::look_after_invited() noexcept {
   invited_.remove(*route);
   stop_inviting(*route->request);
   return 1;
+}
+
+// Whether to go on looking rather than lose_patience(), for somebody who was asked may have no core just now.
+// For as long as a pull would take: whoever waits in vain pays no more than twice that.
+bool Messenger::is_patient(base::Clock::time_point now) noexcept {
+  for (Route* route = invited_.front(); route != nullptr; route = invited_.next(*route))
+    if (now < route->patient_until) return true;
+  return false;
 }
 
 std::size_t Messenger::lose_patience() noexcept {

@@ -105,4 +105,9 @@ struct AbortRecord {
   std::chrono::steady_clock::time_point grace_ends;  // for links that still use a buffer of what was aborted
 };
 
+// That this process leaves, and because of whose failure.
+struct Leaving {
+  std::optional<std::uint32_t> culprit;
+};
+
 }  // namespace parley::transport

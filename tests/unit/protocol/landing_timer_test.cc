@@ -35,13 +35,14 @@ class Peer {
   void land(std::chrono::nanoseconds pause, std::uint64_t before = 1, std::uint64_t while_it_lands = 1) {
     HandClock::time += pause;
     look += before;
-    timer.begin(paths, bytes, look, sent_at);
+    timer.begin(paths, clock, bytes, look, sent_at);
     HandClock::time += 2us;
     look += while_it_lands;
-    timer.end(paths, bytes, look, from_memory);
+    timer.end(paths, clock, bytes, look, from_memory);
   }
 
   PathChoice paths;
+  HandClock clock;
   BasicLandingTimer<HandClock> timer;
   std::uint64_t look = 1;
   std::uint64_t sent_at = 0;

@@ -216,6 +216,38 @@ TEST(PathChoice, ANewSizeTriesAsRarelyAsTheNextSmallerOne) {
   EXPECT_LT(pair.run(10'000, 16 * mib, 2'000us, 700us), 10'000);
 }
 
+// A pull keeps one core for as long as the link keeps each of two.
+TEST(PathChoice, WhereCoresAreSharedTheSendersTimeCounts) {
+  TimedPair pair;
+  pair.run(1'000, 2 * mib, 150us, 100us);
+  EXPECT_EQ(pair.choice.favourite(2 * mib), Path::link);
+  TimedPair sharing;
+  sharing.choice.share_cores(true);
+  sharing.run(1'000, 2 * mib, 150us, 100us);
+  EXPECT_EQ(sharing.choice.favourite(2 * mib), Path::pull);
+  sharing.run(10'000, 2 * mib, 150us, 40us);
+  EXPECT_EQ(sharing.choice.favourite(2 * mib), Path::link);
+}
+
+TEST(PathChoice, KnowsHowLongAPullTakes) {
+  TimedPair pair;
+  EXPECT_EQ(pair.choice.pull_time(2 * mib), 0ns);
+  pair.run(100, 2 * mib, 150us, 100us);
+  EXPECT_NEAR(static_cast<double>(pair.choice.pull_time(2 * mib).count()), 150e3, 1e3);
+}
+
+TEST(PathChoice, WhereCoresAreSharedASenderThatDoesNotComeIsSoonAskedAgain) {
+  TimedPair pair;
+  pair.choice.share_cores(true);
+  pair.run(100, 4 * mib, 400us, 100us);
+  ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
+  for (int i = 0; i < 10; ++i) {
+    pair.choice.note_unanswered();
+    EXPECT_EQ(pair.run(8, 4 * mib, 400us, 100us), 0) << i;
+    EXPECT_GE(pair.run(10, 4 * mib, 400us, 100us), 8) << i;
+  }
+}
+
 TEST(PathChoice, LeavesASenderAloneThatDoesNotCome) {
   TimedPair pair;
   pair.run(100, 4 * mib, 400us, 300us);

@@ -137,6 +137,24 @@ TEST_F(Routing, SoItIsBeforeASleep) {
   end();
 }
 
+// Where ranks share cores a sender that was asked may have none for a while.
+TEST_F(Routing, WhoSharesACoreWaitsForAsLongAsAPullTakes) {
+  constexpr base::Clock::time_point long_ago{};
+  constexpr auto at_last = base::Clock::time_point::max();
+  Messenger& receiver = *world_.messengers[1];
+  ASSERT_TRUE(begin(9));
+  ASSERT_TRUE(is_invited());
+  EXPECT_FALSE(receiver.is_patient(long_ago)) << "it has a core of its own";
+  end();
+  receiver.core_clock().share_core(true);
+  EXPECT_FALSE(receiver.is_patient(long_ago)) << "nobody was asked";
+  ASSERT_TRUE(begin(10));
+  ASSERT_TRUE(is_invited());
+  EXPECT_TRUE(receiver.is_patient(long_ago));
+  EXPECT_FALSE(receiver.is_patient(at_last));
+  end();
+}
+
 TEST_F(Routing, ASenderThatComesDuringThePullIsFirst) {
   ASSERT_TRUE(begin(9));
   look_in_vain();
