@@ -12,10 +12,10 @@ namespace parley::transport {
 
 // Which of the messages that a sender may tender it does tender: as their receiver has found faster for the
 // class of their size (PathChoice), and the other way now and then, for the receiver to learn what that
-// takes. A trial goes once round the link's memory, and half as much again: only then is that as near as it
-// is for a program that sends much, and have pulls left the stream of the others. It is at least 8 messages
-// long. The first one comes after 8 messages, then they come after 4, 16, 64 and at last each 128 times as
-// many.
+// takes. A trial of the link goes once round its memory, and half as much again: only then is that as near as
+// it is for a program that sends much. One of pulls needs no more than what leaves the stream of the others.
+// Each is at least 8 messages long. The first one comes after 8 messages, then they come after 4, 16, 64 and
+// at last each 128 times as many; after news, of one that is certain by then, after 16 and so on.
 //
 // Pure. Thread-safety: none; the engine's lock.
 class TenderTurns {
@@ -31,9 +31,10 @@ class TenderTurns {
       return is_pulled;
     }
     const auto lap = std::max(static_cast<std::uint32_t>(lap_bytes / bytes), shortest_trial);
-    if (++turn.tried >= lap) {
+    const auto trial = is_pulled ? lap : std::min(lap, longest_trial_of_pulls);
+    if (++turn.tried >= trial) {
       turn.tried = 0;
-      turn.until_trial = turn.restraint * lap;
+      turn.until_trial = turn.restraint * trial;
       turn.restraint = std::min(4 * turn.restraint, most_restraint);
     }
     return !is_pulled;
@@ -43,7 +44,8 @@ class TenderTurns {
   void hear(std::uint32_t pulled_classes) noexcept {
     const std::uint32_t news = std::exchange(pulled_classes_, pulled_classes) ^ pulled_classes;
     for (std::size_t place = 0; place < turns_.size(); ++place)
-      if ((news >> place & 1U) != 0) turns_[place] = {.until_trial = after_news};
+      if ((news >> place & 1U) != 0)
+        turns_[place] = {.until_trial = after_news, .restraint = restraint_after_news};
   }
 
   // In a stream of smaller ones the time between two messages counts, and the link is better at that: only a
@@ -51,7 +53,9 @@ class TenderTurns {
   static constexpr std::size_t streamed_bytes = 48 << 10;
   static constexpr std::uint32_t before_first_trial = 8;  // messages
   static constexpr std::uint32_t after_news = 1024;
+  static constexpr std::uint32_t restraint_after_news = 16;
   static constexpr std::uint32_t shortest_trial = 8;
+  static constexpr std::uint32_t longest_trial_of_pulls = 24;
   static constexpr std::size_t lap_bytes = 6 << 20;  // of a window of 4 MiB
   static constexpr std::uint32_t most_restraint = 128;
 

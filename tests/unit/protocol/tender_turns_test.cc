@@ -31,6 +31,17 @@ TEST(TenderTurns, TriesTheLinkOnceRoundItsMemory) {
   EXPECT_EQ(tendered(turns, lap_of_small, small), 0);
 }
 
+TEST(TenderTurns, TriesAFewPullsWhereTheLinkIsFaster) {
+  constexpr int few = static_cast<int>(TenderTurns::longest_trial_of_pulls);
+  constexpr int restraint = static_cast<int>(TenderTurns::restraint_after_news);
+  TenderTurns turns;
+  turns.hear(0);
+  EXPECT_EQ(tendered(turns, TenderTurns::after_news, small), 0);
+  EXPECT_EQ(tendered(turns, few, small), few);
+  EXPECT_EQ(tendered(turns, restraint * few, small), 0);
+  EXPECT_EQ(tendered(turns, few, small), few);
+}
+
 TEST(TenderTurns, TriesTheSlowerOneOnLessThanOnePercent) {
   for (const std::uint32_t pulled : {PathChoice::all_pulled, 0U}) {
     TenderTurns turns;
