@@ -118,7 +118,7 @@ std::shared_ptr<Roster> make_roster(RollCall::Outcome& outcome) {
 
 // The transports that this rank offers; null: not chosen, or not to be had.
 struct Ways {
-  transport::Transport* shm = nullptr;
+  transport::ShmTransport* shm = nullptr;
   transport::Transport* tcp = nullptr;
   std::string no_shm = {};  // why, where it was chosen
 };
@@ -130,7 +130,10 @@ std::string text_of(const Ways& ways) {
 }
 
 void open_shm(Ways& ways, transport::Engine& engine, const transport::shm::Self& self, bool is_only_way) try {
-  ways.shm = &engine.add(std::make_unique<transport::ShmTransport>(engine.reactor(), self));
+  auto made = std::make_unique<transport::ShmTransport>(engine.reactor(), self);
+  transport::ShmTransport* const shm = made.get();
+  engine.add(std::move(made));
+  ways.shm = shm;
 } catch (const std::system_error& error) {
   ways.no_shm = base::concat("no memory can be shared between processes: ", error.what());
   if (is_only_way)
@@ -219,6 +222,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->local_rank = choose_local_rank(options.place, topology);
   const bool core_per_rank = topology.has_core(world->rank);
   world->engine->set_core_per_rank(core_per_rank);
+  if (!core_per_rank && ways.shm != nullptr) ways.shm->share_cores();
   make_ladder(*world, ways, card.tcp_address);
   if (links_all)
     link_to_all(*world, deadline);

@@ -80,7 +80,8 @@ void PathChoice::inherit(std::size_t place) noexcept {
 Path PathChoice::better_now(std::size_t place) const noexcept {
   if (is_joint(place)) return costs_.cheaper(place - tender_classes);
   const Class& of = classes_[place];
-  if (!is_both_ways_ || of.favourite == Path::pull) return of.favourite;
+  // Where cores are shared, the rates count both processes' copies.
+  if (!is_both_ways_ || shares_cores_ || of.favourite == Path::pull) return of.favourite;
   const float pull = of.rates[index(Path::pull)].ns_per_byte;
   return pull > copies_of_link * of.rates[index(Path::link)].ns_per_byte ? Path::link : Path::pull;
 }
@@ -194,9 +195,9 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   const std::size_t place = class_of(bytes);
   Class& of = classes_[place];
   const auto took = std::chrono::duration<float, std::nano>(now - begun.at).count();
-  const float ns = beside_own_pieces                     ? took / copies_of_link
-                   : path == Path::link && shares_cores_ ? took * copies_of_link
-                                                         : took;
+  float ns = took;
+  if (beside_own_pieces) ns /= copies_of_link;                    // half of it was ours
+  if (path == Path::link && shares_cores_) ns *= copies_of_link;  // and the sender's copy took its core
   const auto served_bytes = static_cast<float>(ended_bytes_ - begun.ended_bytes);
   const bool may_follow_pause = path == Path::link && !begun.in_stream && place < tender_classes;
   const float weight = may_follow_pause ? weight_of_pause : CopyRate::usual_weight_of_longer;

@@ -21,9 +21,11 @@ struct Route : base::ListHook<RouteTag> {
   Request* request;
   RemoteKey key;
   Path path;
-  PathChoice::Start since;                                // when it took this path
-  std::uint64_t asked_at;                                 // Messenger's count of looks then
-  std::chrono::steady_clock::time_point patient_until{};  // where ranks share cores; see routing.cc
+  PathChoice::Start since;  // when it took this path
+  std::uint64_t asked_at;   // Messenger's count of looks then
+  // Where ranks share cores, see is_patient(): until when to wait, and the look at the latest data by then.
+  std::chrono::steady_clock::time_point patient_until{};
+  std::uint64_t news_at = 0;
 };
 
 }  // namespace parley::transport

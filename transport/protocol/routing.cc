@@ -52,7 +52,6 @@ void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::s
       route = begin_route(request, peer, key, Path::pull);
   }
   if (route == nullptr || route->path == Path::pull) return pull(request, peer, key, bytes);
-  if (core_clock_.is_shared()) route->patient_until = base::Clock::now() + peer.paths.pull_time(bytes);
   invited_.push_back(*route);
   grant(request, peer, bytes);
 }
@@ -85,8 +84,9 @@ void Messenger::note_invited(Request& request, std::uint64_t last_moved_at) noex
   if (!InvitedList::is_linked(route)) return;
   InvitedList::remove(route);
   // It could have begun at once, but its caller computed, and now its background thread takes the core from
-  // it.
-  const bool is_late = last_moved_at <= route.asked_at && core_clock_.now() - route.since.at > late_answer;
+  // it; unless others had the core.
+  const bool is_late = !core_clock_.is_shared() && last_moved_at <= route.asked_at &&
+                       core_clock_.now() - route.since.at > late_answer;
   is_late ? request.peer->paths.note_unanswered() : request.peer->paths.note_answered();
 }
 
@@ -126,10 +126,16 @@ std::size_t Messenger::look_after_invited() noexcept {
 }
 
 // Whether to go on looking rather than lose_patience(), for somebody who was asked may have no core just now.
-// For as long as a pull would take: whoever waits in vain pays no more than twice that.
+// Since there was news for as long as a pull would take: whoever waits in vain pays no more than twice that.
 bool Messenger::is_patient(base::Clock::time_point now) noexcept {
-  for (Route* route = invited_.front(); route != nullptr; route = invited_.next(*route))
+  if (!core_clock_.is_shared()) return false;
+  for (Route* route = invited_.front(); route != nullptr; route = invited_.next(*route)) {
+    const Request& request = *route->request;
+    const std::uint64_t news_at = std::max(route->asked_at, request.peer->moved_at);
+    if (std::exchange(route->news_at, news_at) != news_at)
+      route->patient_until = now + request.peer->paths.pull_time(request.message_bytes);
     if (now < route->patient_until) return true;
+  }
   return false;
 }
 

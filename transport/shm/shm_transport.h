@@ -25,6 +25,9 @@ class ShmTransport final : public Transport {
   ShmTransport(socket::Reactor& reactor, const shm::Self& self);
   ~ShmTransport() override;
 
+  // This host has not a core for each rank. Before the first link.
+  void share_cores() noexcept { windows_.set_bytes(shm::shared_core_window_bytes); }
+
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
   // Fails where there is no shared memory or no descriptor to be had. Throws parley::ResourceError,
   // SystemError.

@@ -14,6 +14,10 @@ namespace parley::transport::shm {
 inline constexpr std::size_t most_windows = 4;
 using WindowSet = std::bitset<most_windows>;
 
+// Of a window where ranks share cores: what one writes waits in the cache of a core until another one has its
+// turn there, or next to it.
+inline constexpr std::uint32_t shared_core_window_bytes = 512U << 10;
+
 // How a process uses windows.
 struct WindowPlan {
   // Of one window, as is_valid_area(): twice what a core's second-level cache holds, so that a line has left
@@ -45,6 +49,8 @@ class WindowPool {
   WindowPool& operator=(const WindowPool&) = delete;
 
   [[nodiscard]] const WindowPlan& plan() const noexcept { return plan_; }
+  // From now on windows have this size. REQUIRES: as the constructor does; none is made yet.
+  void set_bytes(std::uint32_t bytes) noexcept { plan_.bytes = bytes; }
   // REQUIRES: there is one.
   [[nodiscard]] const Segment& memory(std::size_t place) const noexcept { return windows_[place].memory; }
   // 0: there is none now.

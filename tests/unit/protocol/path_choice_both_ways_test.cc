@@ -42,6 +42,22 @@ TEST(PathChoiceBothWays, WithTrafficBothWaysTheLinkIsTakenWhereAPullTakesLongerT
   EXPECT_GT(pair.run(100, mib, 150us, 60us), 90);
 }
 
+// There the rates count both processes' copies: once is enough.
+TEST(PathChoiceBothWays, WhereCoresAreSharedItIsAsOneWay) {
+  TimedPair pair;
+  pair.choice.share_cores(true);
+  pair.run(1000, mib, 110us, 40us);
+  ASSERT_EQ(pair.choice.favourite(mib), Path::link);
+  note_arrivals(pair.choice, true);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
+  const auto beside_own_data = [&pair](Path path) {
+    if (path == Path::link) pair.choice.note_own_piece();
+    return path == Path::pull ? 110us : 80us;
+  };
+  pair.run(1000, mib, beside_own_data);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link) << "half of it was ours";
+}
+
 TEST(PathChoiceBothWays, AFewArrivalsDoNotTellWhetherTrafficGoesBothWays) {
   TimedPair pair;
   pair.run(100, mib, 110us, 60us);

@@ -139,19 +139,22 @@ TEST_F(Routing, SoItIsBeforeASleep) {
 
 // Where ranks share cores a sender that was asked may have none for a while.
 TEST_F(Routing, WhoSharesACoreWaitsForAsLongAsAPullTakes) {
-  constexpr base::Clock::time_point long_ago{};
-  constexpr auto at_last = base::Clock::time_point::max();
+  constexpr base::Clock::time_point now(std::chrono::hours(1));
+  constexpr auto at_last = now + std::chrono::hours(1);
   Messenger& receiver = *world_.messengers[1];
   ASSERT_TRUE(begin(9));
   ASSERT_TRUE(is_invited());
-  EXPECT_FALSE(receiver.is_patient(long_ago)) << "it has a core of its own";
+  EXPECT_FALSE(receiver.is_patient(now)) << "it has a core of its own";
   end();
   receiver.core_clock().share_core(true);
-  EXPECT_FALSE(receiver.is_patient(long_ago)) << "nobody was asked";
+  EXPECT_FALSE(receiver.is_patient(now)) << "nobody was asked";
   ASSERT_TRUE(begin(10));
   ASSERT_TRUE(is_invited());
-  EXPECT_TRUE(receiver.is_patient(long_ago));
-  EXPECT_FALSE(receiver.is_patient(at_last));
+  EXPECT_TRUE(receiver.is_patient(now));
+  EXPECT_FALSE(receiver.is_patient(at_last)) << "no news since";
+  world_.messengers[1]->peer(0).moved_at = receive_->route->asked_at + 1;
+  EXPECT_TRUE(receiver.is_patient(at_last)) << "other data have come";
+  EXPECT_FALSE(receiver.is_patient(at_last + std::chrono::hours(1)));
   end();
 }
 
