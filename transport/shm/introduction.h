@@ -18,7 +18,9 @@
 
 namespace parley::transport::shm {
 
-inline constexpr RingShape default_ring{.cells = 64, .payload_bytes = 32 << 10};
+// Cells for a window of 64 messages and more: where its reader has no core just now, a writer for whose last
+// few messages there is no room has to wait for a turn of the reader's, and for one of its own.
+inline constexpr RingShape default_ring{.cells = 128, .payload_bytes = 32 << 10};
 
 // What a process says of itself, the same to everybody.
 struct Self {

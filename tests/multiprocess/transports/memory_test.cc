@@ -117,15 +117,15 @@ void expect_memory(int count, std::size_t links_bytes, int busy, std::size_t win
 }
 
 TEST(MemoryOfARank, OfTwo) {
-  expect_memory(2, 48 * kib, 2, 1);
+  expect_memory(2, 52 * kib, 2, 1);
 }
 
 TEST(MemoryOfARank, OfEight) {
-  expect_memory(8, 312 * kib, 8, 4);
+  expect_memory(8, 340 * kib, 8, 4);
 }
 
 TEST(MemoryOfARank, OfSixtyFour) {
-  expect_memory(64, 2776 * kib, 8, 4);
+  expect_memory(64, 3028 * kib, 8, 4);
 }
 
 }  // namespace
