@@ -222,7 +222,8 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->local_rank = choose_local_rank(options.place, topology);
   const bool core_per_rank = topology.has_core(world->rank);
   world->engine->set_core_per_rank(core_per_rank);
-  if (!core_per_rank && ways.shm != nullptr) ways.shm->share_cores();
+  if (!core_per_rank && ways.shm != nullptr)
+    world->engine->locked([&](transport::Messenger&) { ways.shm->share_cores(); });
   make_ladder(*world, ways, card.tcp_address);
   if (links_all)
     link_to_all(*world, deadline);

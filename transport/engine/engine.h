@@ -154,7 +154,7 @@ class Engine {
   void start_pulse();
 
   // Whether this host has a core for each of the job's ranks on it; decides how waits wait, and by what time
-  // paths are compared. At first: yes. REQUIRES: no link yet.
+  // paths are compared. At first: yes. REQUIRES: no link to another process yet.
   void set_core_per_rank(bool core_per_rank);
   // REQUIRES: the lock is held.
   [[nodiscard]] bool has_core_per_rank() const noexcept { return core_per_rank_; }

@@ -76,6 +76,7 @@ bool Engine::wait_held(WaitCondition condition, std::span<Request* const> reques
 // The poller's loop. True: the condition may hold, or there are functions to run; false: timed out.
 bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   polling_ = true;
+  watch.yielded = {};
   Endpoint* awaited = awaited_endpoint(watch.requests);
   bool in_time = true;
   for (std::uint32_t busy_polls = 0; in_time;) {
@@ -119,16 +120,17 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
   }
   read_clock(watch);
   if (timed_out(watch)) return false;
-  expire(watch.now);  // what was posted since the last tick has a deadline, too
-  // A deadline may have ended what we wait for: then there is nothing to sleep for.
-  if (condition.holds() || !deferred_.empty()) return true;
   if (messenger_.is_patient(watch.now)) {
     give_core_away(watch);
     return true;
   }
+  expire(watch.now);  // what was posted since the last tick has a deadline, too
+  // A deadline may have ended what we wait for: then there is nothing to sleep for.
+  if (condition.holds() || !deferred_.empty()) return true;
   auto until = end_of_sleep(watch.now, longest_sleep);
   if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
   sleep(until);
+  watch.yielded = {};
   return true;
 }
 
@@ -137,10 +139,10 @@ void Engine::give_core_away(Watch& watch) {
   const auto left = is_first ? Clock::now() : watch.yielded;
   lock_.unlock();
   sched_yield();
-  lock_.lock();
   watch.yielded = Clock::now();
+  lock_.lock();
   watch.idle.note_yield(watch.yielded - left);
-  messenger_.core_clock().note_given_away(watch.yielded - left);
+  messenger_.core_clock().note_given_away(left, watch.yielded);
 }
 
 void Engine::read_clock(Watch& watch) noexcept {
@@ -191,9 +193,10 @@ void Engine::sleep(Clock::time_point until) {
     // Nothing of ours throws there. Whatever it was, the next poll finds what the sleep would have found.
     PARLEY_LOG(warn, "engine", "the reactor failed: ", error.what());
   }
+  const auto back = Clock::now();
   lock_.lock();
   asleep_ = false;
-  messenger_.core_clock().note_given_away(Clock::now() - left);
+  messenger_.core_clock().note_given_away(left, back);
 }
 
 // Somebody else polls: sleep until an operation ends or the poller hands over. False: timed out.

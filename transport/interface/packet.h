@@ -5,7 +5,8 @@
 
 namespace parley::transport {
 
-// What a packet asks of its receiver. Fields that a kind does not name are 0.
+// What a packet asks of its receiver. Fields that a kind does not name are 0. 0 is no kind: links may use it
+// for themselves.
 enum class PacketKind : std::uint8_t {
   // Messages: context, tag, type_code and message_bytes describe them; these two are matched.
 

@@ -38,7 +38,7 @@ bool may_be_pulled(const Peer& peer, std::size_t bytes) noexcept {
 
 // One that may_be_pulled(). What was found is told with the credit that goes back.
 void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload, std::uint64_t look,
-                const CoreClock& clock) noexcept {
+                CoreClock& clock) noexcept {
   peer.paths.note_arrival(peer.live_sends != 0);
   peer.landing.begin(peer.paths, clock, payload.size(), look, peer.burst);
   copy_bytes(request.data, payload.data(), payload.size());

@@ -17,13 +17,13 @@ namespace parley::transport {
 // The sender's copy counts, too. In a stream it is made while the message before lands, and the slower of the
 // two decides: one counts from the end of the one before. It is a stream if we have sent the peer nothing
 // that it may have waited for, and if the pause is not so long that the peer had something else to do. A lone
-// one that was there as a whole was copied before we looked.
+// one that was there as a whole was copied before we looked. Where ranks share cores PathChoice counts it.
 template <typename Clock = CoreClock>
 class BasicLandingTimer {
  public:
   // One begins to land. `look`: of a count of looks at the network, in which messages of a stream come
   // together; `sent_at`: at which something was last sent to the peer.
-  void begin(PathChoice& paths, const Clock& clock, std::size_t bytes, std::uint64_t look,
+  void begin(PathChoice& paths, Clock& clock, std::size_t bytes, std::uint64_t look,
              std::uint64_t sent_at) noexcept {
     const bool is_alone = last_at_ != look;
     if ((bytes < TenderTurns::streamed_bytes && !is_alone) || !paths.wants_timing(Path::link, bytes)) return;
@@ -32,7 +32,7 @@ class BasicLandingTimer {
     since_ = paths.begin(Path::link, clock.now());
   }
   // It has landed. `from_memory`: see Endpoint::lands_from_memory.
-  void end(PathChoice& paths, const Clock& clock, std::size_t bytes, std::uint64_t look,
+  void end(PathChoice& paths, Clock& clock, std::size_t bytes, std::uint64_t look,
            bool from_memory) noexcept {
     last_at_ = look;
     const auto since = std::exchange(since_, {});

@@ -209,8 +209,10 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
 }
 
 std::chrono::nanoseconds PathChoice::pull_time(std::size_t bytes) const noexcept {
-  const float ns = classes_[class_of(bytes)].rates[index(Path::pull)].ns_per_byte * static_cast<float>(bytes);
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
+  for (std::size_t place = class_of(bytes) + 1; place-- != 0;)
+    if (const float rate = classes_[place].rates[index(Path::pull)].ns_per_byte; rate != 0)
+      return std::chrono::nanoseconds(static_cast<std::int64_t>(rate * static_cast<float>(bytes)));
+  return {};
 }
 
 void PathChoice::note_answered() noexcept {

@@ -31,7 +31,8 @@ namespace parley::transport {
 //    of a class that go both ways. One of them leads and takes that which costs the two cores less
 //    (CoreCosts); the other one does what it sees done with most of its own messages. Of other messages, and
 //    of those that may be tendered, each end takes the link only where a pull takes more than twice as long:
-//    the link keeps both processes busy, and a pull one, while the other one may pull, too. What a pull took
+//    the link keeps both processes busy, and a pull one, while the other one may pull, too (where ranks share
+//    cores, rule 8 has that in the rates). What a pull took
 //    while we put data of our own on the link does not count, and of what the link took then, half does: the
 //    rates are those of traffic one way.
 // 6. A sender that does not put its data on the link soon computes, and a pull takes none of its time. After
@@ -41,7 +42,8 @@ namespace parley::transport {
 //    told the favourites. Few of those that take the favourite are timed, for two looks at the clock count.
 //
 // 8. Where ranks share cores, what both of them need their cores for counts, and nobody's waits do
-//    (CoreClock): of the link what it took here, and as much for the sender.
+//    (CoreClock; waits in calls of the engine, it sees no others): of the link what it took here, and as much
+//    for the sender.
 //
 // Pure: no clock. Thread-safety: none; the engine's lock.
 class PathChoice {
@@ -94,7 +96,8 @@ class PathChoice {
   void share_cores(bool shared) noexcept { shares_cores_ = shared; }
   [[nodiscard]] bool shares_cores() const noexcept { return shares_cores_; }
 
-  // How long a pull of so much takes; 0: not known.
+  // How long a pull of so much takes, by this class or the next smaller one of which that is known; 0: by
+  // none.
   [[nodiscard]] std::chrono::nanoseconds pull_time(std::size_t bytes) const noexcept;
 
   // The sender has put the data of a message on the link soon enough, or not.

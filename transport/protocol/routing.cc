@@ -126,7 +126,7 @@ std::size_t Messenger::look_after_invited() noexcept {
 }
 
 // Whether to go on looking rather than lose_patience(), for somebody who was asked may have no core just now.
-// Since there was news for as long as a pull would take: whoever waits in vain pays no more than twice that.
+// Since there was news for as long as a pull would take: whoever waits in vain has paid no more than that.
 bool Messenger::is_patient(base::Clock::time_point now) noexcept {
   if (!core_clock_.is_shared()) return false;
   for (Route* route = invited_.front(); route != nullptr; route = invited_.next(*route)) {

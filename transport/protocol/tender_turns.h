@@ -15,7 +15,8 @@ namespace parley::transport {
 // takes. A trial of the link goes once round its memory, and half as much again: only then is that as near as
 // it is for a program that sends much. One of pulls needs no more than what leaves the stream of the others.
 // Each is at least 8 messages long. The first one comes after 8 messages, then they come after 4, 16, 64 and
-// at last each 128 times as many; after news, of one that is certain by then, after 16 and so on.
+// at last each 128 times as many; on news, which are certain by then, after 1 024 messages, 16 times as many
+// and so on.
 //
 // Pure. Thread-safety: none; the engine's lock.
 class TenderTurns {
@@ -56,7 +57,7 @@ class TenderTurns {
   static constexpr std::uint32_t restraint_after_news = 16;
   static constexpr std::uint32_t shortest_trial = 8;
   static constexpr std::uint32_t longest_trial_of_pulls = 24;
-  static constexpr std::size_t lap_bytes = 6 << 20;  // of a window of 4 MiB
+  static constexpr std::size_t lap_bytes = 6 << 20;  // of a window of 4 MiB, the largest
   static constexpr std::uint32_t most_restraint = 128;
 
  private:

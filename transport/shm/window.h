@@ -20,8 +20,8 @@ inline constexpr std::uint32_t shared_core_window_bytes = 512U << 10;
 
 // How a process uses windows.
 struct WindowPlan {
-  // Of one window, as is_valid_area(): twice what a core's second-level cache holds, so that a line has left
-  // the reader's cache when it is written again.
+  // Of one window, as is_valid_area(). With a core for each rank twice what a core's second-level cache
+  // holds, so that a line has left the reader's cache when it is written again.
   std::uint32_t bytes = 4U << 20;
   std::size_t most = most_windows;      // at most so many are made
   std::uint64_t busy_bytes = 1U << 20;  // a link asks for one when it has sent so much in larger messages

@@ -97,11 +97,13 @@ Status FrameReceiver::deliver(Endpoint& self, PacketSink& sink, std::size_t& eve
     if (available < sizeof(PacketHeader)) break;
     PacketHeader header;
     std::memcpy(&header, staging_.get() + head_, sizeof(header));
-    if (header.payload_bytes > max_payload_bytes) return Code::protocol_violation;
+    const bool is_padding = header.kind == padding_kind;
+    if (header.payload_bytes > (is_padding ? most_padding_payload_bytes : max_payload_bytes))
+      return Code::protocol_violation;
     if (available - sizeof(header) >= header.payload_bytes) {
       const std::byte* payload = staging_.get() + head_ + sizeof(header);
       head_ += sizeof(header) + header.payload_bytes;
-      if (header.kind == padding_kind) continue;
+      if (is_padding) continue;
       ++events;
       if (header.kind == PacketKind::goodbye) acknowledge_now();
       sink.on_packet(self, header, {payload, header.payload_bytes});

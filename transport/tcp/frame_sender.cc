@@ -31,7 +31,7 @@ void FrameSender::stage_padding(const std::byte* payload) noexcept {
   if (bytes == 0 || staging_bytes - tail_ < bytes || connection_.encrypted()) return;
   PacketHeader header{.kind = padding_kind};
   header.payload_bytes = static_cast<std::uint32_t>(bytes - sizeof(header));
-  constexpr std::array<std::byte, most_padding_bytes - sizeof(PacketHeader)> nothing{};
+  constexpr std::array<std::byte, most_padding_payload_bytes> nothing{};
   stage(&header, sizeof(header));
   stage(nothing.data(), header.payload_bytes);
 }

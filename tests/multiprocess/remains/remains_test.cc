@@ -34,6 +34,7 @@
 #include "tests/multiprocess/support/side_process.h"
 #include "tests/sanitizer.h"
 #include "tests/unit/shm/refuse_calls.h"
+#include "transport/shm/window.h"
 
 namespace parley::testing {
 namespace {
@@ -43,7 +44,9 @@ using transport::shm::testing::refused_memfd;
 using transport::shm::testing::refused_unnamed_file;
 
 constexpr int ranks = 3;
-constexpr std::size_t window_bytes = 4 << 20;
+// Where each rank has a core, and where they share them.
+constexpr std::size_t window_bytes = transport::shm::WindowPlan{}.bytes;
+constexpr std::size_t small_window_bytes = transport::shm::shared_core_window_bytes;
 
 struct Stage {
   std::array<std::atomic<pid_t>, ranks> busy;  // process of each rank that is in traffic
@@ -104,7 +107,8 @@ bool is_staged(const ProcessGroup& world, Killed killed) {
   const std::string links = world.describe(), both = "; it reads our arena; we read its arena";
   for (std::size_t at = links.find(both); at != std::string::npos; at = links.find(both, at + 1)) ++mapped;
   return mapped == ranks - 1 &&
-         (killed != Killed::in_windows || segments_mapped_by(getpid(), window_bytes) > 1);
+         (killed != Killed::in_windows || segments_mapped_by(getpid(), window_bytes) > 1 ||
+          segments_mapped_by(getpid(), small_window_bytes) > 1);
 }
 
 // Without an end, and known to the stage once everything is in use that it shall be killed with.
@@ -192,7 +196,7 @@ TEST(KilledJob, LeavesNoSharedMemoryAndNoDescriptor) {
       shared_memory_of_the_machine() / 1024, files, files_of_the_machine());
   constexpr std::size_t arenas = ranks * (12U << 20);
   EXPECT_GE(grown[0], arenas);
-  EXPECT_GE(grown[1], arenas + ranks * window_bytes);
+  EXPECT_GE(grown[1], arenas + ranks * small_window_bytes);
 
   // The machine has other users of shared memory; one ring that every job left would be more.
   constexpr std::size_t tolerated = 1U << 20;

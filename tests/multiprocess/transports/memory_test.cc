@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,20 +12,20 @@
 #include <cstdio>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_memory.h"
 #include "tests/multiprocess/support/shared_page.h"
+#include "transport/shm/window.h"
 
 namespace parley::testing {
 namespace {
 
 constexpr std::size_t kib = 1024, mib = 1024 * kib;
-constexpr std::size_t window_bytes = 4 * mib, board_segment_bytes = 4 * mib;
-constexpr std::size_t shared_core_window_bytes = 512 * kib;
+constexpr std::size_t window_bytes = transport::shm::WindowPlan{}.bytes, board_segment_bytes = 4 * mib;
+using transport::shm::shared_core_window_bytes;
 
 struct Host {
   std::array<std::atomic<pid_t>, 64> ranks;
@@ -49,6 +50,22 @@ Segments segments_of(const Host& host, int count) {
       sum.other_bytes += bytes;
   }
   return sum;
+}
+
+// That this process may use.
+int cores() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+void keep_to_one_core() {
+  cpu_set_t allowed, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &allowed)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
 // The first `count` ranks, each with each.
@@ -80,9 +97,8 @@ std::size_t look(ProcessGroup& world, const Host& host, std::size_t links_bytes,
     expect(each >= links_bytes - links_bytes / 20 && each <= links_bytes + links_bytes / 20,
            "shared memory of a rank's links: " + std::to_string(each) + " bytes");
     expect(windows >= least_windows && windows <= most_windows, std::to_string(windows) + " windows");
-    // Of those that may be either; boards' segments follow.
-    const bool share_cores = std::thread::hardware_concurrency() < static_cast<unsigned>(world.size());
-    if (share_cores && least_windows != most_windows)
+    // Of those that may be either: boards' segments follow, and with cores enough a quota may still be short.
+    if (cores() < world.size() && least_windows != most_windows)
       expect(small_windows == windows,
              std::to_string(small_windows) + " small windows of " + std::to_string(windows));
     seen = windows;
@@ -92,11 +108,13 @@ std::size_t look(ProcessGroup& world, const Host& host, std::size_t links_bytes,
 }
 
 // `busy`: so many ranks then send much to each other. `windows`: the most of each.
-void expect_memory(int count, std::size_t links_bytes, int busy, std::size_t windows) {
+void expect_memory(int count, std::size_t links_bytes, int busy, std::size_t windows,
+                   bool on_one_core = false) {
   const SharedPage<Host> host;
   const auto busy_ranks = static_cast<std::size_t>(busy);
   const int code = run_ranks(count,
                              [&](int rank, int) {
+                               if (on_one_core) keep_to_one_core();
                                ProcessGroup world = init();
                                host->ranks[static_cast<std::size_t>(rank)] = getpid();
                                exchange(world, count, 8);
@@ -118,6 +136,10 @@ void expect_memory(int count, std::size_t links_bytes, int busy, std::size_t win
 
 TEST(MemoryOfARank, OfTwo) {
   expect_memory(2, 52 * kib, 2, 1);
+}
+
+TEST(MemoryOfARank, OfTwoOnOneCore) {
+  expect_memory(2, 52 * kib, 2, 1, true);
 }
 
 TEST(MemoryOfARank, OfEight) {

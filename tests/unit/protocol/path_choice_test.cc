@@ -234,6 +234,8 @@ TEST(PathChoice, KnowsHowLongAPullTakes) {
   EXPECT_EQ(pair.choice.pull_time(2 * mib), 0ns);
   pair.run(100, 2 * mib, 150us, 100us);
   EXPECT_NEAR(static_cast<double>(pair.choice.pull_time(2 * mib).count()), 150e3, 1e3);
+  EXPECT_NEAR(static_cast<double>(pair.choice.pull_time(4 * mib).count()), 300e3, 2e3)
+      << "by a smaller size's";
 }
 
 TEST(PathChoice, WhereCoresAreSharedASenderThatDoesNotComeIsSoonAskedAgain) {

@@ -292,11 +292,36 @@ TEST(FrameReceiver, PaddingIsNoPacket) {
     EXPECT_FALSE(receiver.receive(self, sink, events).failed());
   }
   ASSERT_EQ(sink.packets.size(), 100U);
+  EXPECT_EQ(sink.landed, 0);
   for (std::size_t i = 0; i < 100; ++i) {
     EXPECT_EQ(sink.packets[i].header.kind, PacketKind::eager);
     EXPECT_EQ(sink.packets[i].header.tag, static_cast<std::int64_t>(i));
   }
 }
+
+TEST(FrameReceiver, PaddingIsShort) {
+  for (const std::uint32_t bytes : {most_padding_payload_bytes, most_padding_payload_bytes + 1, 100'000U}) {
+    Pair pair;
+    PacketHeader header{.kind = padding_kind};
+    header.payload_bytes = bytes;
+    ASSERT_EQ(write(pair.a.descriptor(), &header, sizeof(header)), static_cast<ssize_t>(sizeof(header)));
+    FrameReceiver receiver(pair.b);
+    Recorder sink;
+    NoEndpoint self;
+    std::size_t events = 0;
+    const base::Status status = receiver.receive(self, sink, events);
+    EXPECT_EQ(status.code(), bytes == most_padding_payload_bytes ? Code::again : Code::protocol_violation);
+    EXPECT_EQ(events, 0U);
+    EXPECT_TRUE(sink.packets.empty());
+  }
+}
+
+constexpr bool padding_is_bounded() {
+  for (std::size_t payload = 0; payload < 4096; ++payload)
+    if (padding_bytes(sizeof(PacketHeader), payload) > most_padding_bytes) return false;
+  return true;
+}
+static_assert(padding_is_bounded());
 
 TEST(FrameSender, LargePacketsLeaveInPasses) {
   constexpr std::size_t header = sizeof(PacketHeader), first = FrameSender::pass_bytes - 1000,
