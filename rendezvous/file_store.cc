@@ -26,20 +26,29 @@ constexpr auto open_patience = std::chrono::seconds(30);
 // How much longer than its timeout an operation tries to get the lock.
 constexpr std::chrono::nanoseconds lock_grace = std::chrono::seconds(2);
 constexpr auto first_pause = std::chrono::microseconds(100);
-constexpr auto longest_pause = std::chrono::milliseconds(10);
+constexpr auto usual_pause = std::chrono::milliseconds(10);
+constexpr auto longest_pause = std::chrono::milliseconds(50);
 // The log is written anew when it is this much longer than what it says.
 constexpr std::uint64_t slack_bytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t slack_factor = 4;
 constexpr std::uint64_t entry_bytes = 128;  // what an entry has beside its key and value, at most
 constexpr std::uint64_t page_bytes = 4096;
 
-// Grows from pause to pause, so that short waits are quick and long ones cheap.
+// Grows from pause to pause, so that short waits are quick and long ones cheap: twofold up to the usual one,
+// from there on by a sixteenth, if it may, to 50 ms after 0.7 s.
 class Pause {
  public:
-  std::chrono::nanoseconds next() { return std::exchange(pause_, std::min(pause_ * 2, longest)); }
+  explicit Pause(std::chrono::nanoseconds longest) : longest_(longest) {}
+
+  std::chrono::nanoseconds next() {
+    const auto grown =
+        pause_ < usual ? std::min(pause_ * 2, usual) : std::min(pause_ + pause_ / 16, longest_);
+    return std::exchange(pause_, grown);
+  }
 
  private:
-  static constexpr std::chrono::nanoseconds longest = longest_pause;
+  static constexpr std::chrono::nanoseconds usual = usual_pause;
+  std::chrono::nanoseconds longest_;
   std::chrono::nanoseconds pause_ = first_pause;
 };
 
@@ -94,7 +103,7 @@ class FileStore final : public RequestStore {
   bool lock_file(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds timeout) {
     const bool overflows = timeout > std::chrono::nanoseconds::max() - lock_grace;
     const auto deadline = overflows ? base::Deadline::never() : base::Deadline::after(timeout + lock_grace);
-    Pause pause;
+    Pause pause(usual_pause);  // others let it go soon
     while (!file_->try_lock()) {
       if (deadline.expired()) return false;
       lock.unlock();
@@ -113,7 +122,7 @@ class FileStore final : public RequestStore {
       caller.answered.notify_one();
     });
     try {
-      Pause pause;
+      Pause pause(longest_pause);
       while (!caller.reply) {
         const auto next = base::Deadline::after(pause.next());
         caller.answered.wait_until(lock, earliest(next, deadline).when());

@@ -94,7 +94,7 @@ PARLEY_API std::shared_ptr<Store> make_memory_store(const StoreLimits& limits = 
 // A store in a file that several processes open, on one host or on a network file system with POSIX locks. It
 // lives as long as somebody has it open: the last one to close it removes the file, and what killed processes
 // left behind is emptied by the next one to open it. A process may die at any moment without harm to the
-// others. The limits are those of whoever made the file. Waiting looks at the file up to every 10 ms. Throws
+// others. The limits are those of whoever made the file. Waiting looks at the file up to every 50 ms. Throws
 // StoreError naming the file when it cannot be made, belongs to another user, may be written by others, or is
 // no store; UsageError when the limits are out of range.
 PARLEY_API std::shared_ptr<Store> make_file_store(const std::string& path, const StoreLimits& limits = {});
