@@ -93,7 +93,8 @@ DESCRIPTION
     Launches each system for each case in short turns, A B C A B C, another one first in each round, and holds their
     figures against each other round by round. Prints a table for each operation: medians and their spread, Parley's
     time over that of the best peer and of the raw limit, with 95 % intervals, and where the cores were. Below 1
-    Parley is faster. Lines marked MIXED or DISTURBED prove nothing. The last tables are Markdown, for a README:
+    Parley is faster. Ratios of lines marked MIXED pair rounds with the cores in one place; DISTURBED lines prove
+    nothing. The last tables are Markdown, for a README:
     Parley against the best peer alone, with the upper end of the interval; ~ marks what is MIXED, and lines that
     are DISTURBED have no ratio.
 

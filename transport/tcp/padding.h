@@ -19,7 +19,6 @@ namespace parley::transport {
 // The kind of a packet that is none: a header and `payload_bytes` that the receiver throws away.
 inline constexpr PacketKind padding_kind{};
 inline constexpr std::uint32_t most_padding_payload_bytes = sizeof(PacketHeader);
-inline constexpr std::size_t most_padding_bytes = sizeof(PacketHeader) + most_padding_payload_bytes;
 
 // How many bytes, a header at least, to write in front of a payload that would begin `position` bytes behind
 // the first of those that are written with it; 0: it lies well.

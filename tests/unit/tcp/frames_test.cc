@@ -240,6 +240,8 @@ std::size_t bytes_at(const socket::Connection& connection) {
   return total;
 }
 
+constexpr std::size_t most_padding_bytes = sizeof(PacketHeader) + most_padding_payload_bytes;
+
 // Memory whose place within a page is known.
 class PageOfItsOwn {
  public:
