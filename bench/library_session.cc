@@ -53,14 +53,19 @@ SharedMemory LibrarySession::open_team_memory() {
 }
 
 // Microseconds of an exchange. They differ by four orders of magnitude between libraries; rank 0 decides for
-// all.
+// all. Each trial is made twice, and the faster one counts: in one of the first, libraries do what they do
+// once.
 double LibrarySession::try_out(const Contender& contender) {
   const double round_us = measurement_.round_ms * 1000;
+  const auto try_together = [&](int count) {
+    world_.barrier();
+    return world_.share_value(contender.try_out(count));
+  };
   // The first exchange makes connections.
   contender.try_out(1);
   for (int count = 1;; count *= 4) {
-    world_.barrier();
-    const double us = world_.share_value(contender.try_out(count));
+    const double first_us = try_together(count);
+    const double us = std::min(first_us, try_together(count));
     if (us >= round_us * trial_part || count >= most_tried) return us / count;
   }
 }

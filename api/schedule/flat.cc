@@ -70,21 +70,25 @@ void reduce(Builder& builder, const Shape& shape) {
   fold_all(builder, shape, shape.root);
 }
 
-// Where each rank shows something else to each other one: as much of every block as has room.
+// Where each rank shows something else to each other one: as much of every block as has room. Small blocks,
+// all together, beside its mark.
 struct Parts {
   Parts(const Builder& builder, const Shape& shape)
-      : stage_(builder), room_(shape.stage_count / shape.size) {}
+      : builder_(builder),
+        on_line_(largest_block(shape) * shape.size <= shape.line_count && !builder.has_loans()),
+        room_((on_line_ ? shape.line_count : shape.stage_count) / shape.size) {}
   [[nodiscard]] std::uint64_t room() const noexcept { return room_; }
   // A piece of the owner's input, from its element `from` on.
   [[nodiscard]] Slice shown(std::uint32_t owner, std::uint32_t to, std::uint64_t from,
                             std::uint64_t count) const noexcept {
-    Slice slice = stage_.stage(owner, count).of(Loan::input, from);
+    Slice slice = on_line_ ? builder_.line(owner, count) : builder_.stage(owner, count).of(Loan::input, from);
     slice.begin = to * room_;
     return slice;
   }
 
  private:
-  const Builder& stage_;
+  const Builder& builder_;
+  bool on_line_;
   std::uint64_t room_;
 };
 

@@ -39,8 +39,8 @@ std::string describe(const Case& one) {
   text << name(one.operation) << " by " << name(one.algorithm) << ", " << one.size << " ranks, root "
        << one.root << ", count " << one.count << (one.uneven ? " uneven" : "")
        << (one.in_place == InPlace::nobody ? "" : " in place") << ", segments of " << one.segment_count
-       << ", placing " << static_cast<int>(one.placing) << ", stages of " << one.stage_count
-       << (one.has_loans ? ", with loans" : "");
+       << ", placing " << static_cast<int>(one.placing) << ", stages of " << one.stage_count << ", lines of "
+       << one.line_count << (one.has_loans ? ", with loans" : "");
   return text.str();
 }
 
@@ -69,9 +69,8 @@ Group::Group(const Case& one) : case_(one) {
         one.in_place == InPlace::everybody || (one.in_place == InPlace::odd_ranks && rank % 2 == 1);
     shape.segment_count = one.segment_count;
     if (one.placing != Placing::one_host) shape.hosts = hosts_;
-    constexpr std::uint64_t line_count = 2;
     shape.stage_count = one.stage_count;
-    shape.line_count = one.stage_count > 0 ? line_count : 0;
+    shape.line_count = one.stage_count > 0 ? one.line_count : 0;
     shape.loan_count = one.has_loans ? 1 : 0;
     shapes_.push_back(shape);
   }

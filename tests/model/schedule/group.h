@@ -26,6 +26,7 @@ struct Case {
   Placing placing = Placing::one_host;
   std::uint64_t stage_count = 0;  // elements that each rank can show at once; 0: they share no memory
   bool has_loans = false;         // callers' buffers may be lent
+  std::uint64_t line_count = 2;   // how many of them have room beside a mark
 };
 std::string describe(const Case& one);
 

@@ -33,6 +33,19 @@ constexpr Case lent{Operation::all_reduce,
                     true};
 constexpr Case lent_flat{
     Operation::all_to_all, Algorithm::flat, 3, 0, 4, false, InPlace::nobody, 0, Placing::one_host, 3, true};
+// Both blocks that a rank shows, beside its mark.
+constexpr Case lined{Operation::all_to_all,
+                     Algorithm::flat,
+                     3,
+                     0,
+                     1,
+                     false,
+                     InPlace::nobody,
+                     0,
+                     Placing::one_host,
+                     3,
+                     false,
+                     3};
 constexpr Case barrier{Operation::barrier, Algorithm::dissemination, 8};
 
 // Calls use(step) for each step of a kind, of all ranks.
@@ -87,7 +100,7 @@ bool is_ordered_without(const Schedule& schedule, std::uint32_t earlier, std::ui
 // comes after our own mark, so that few are looked for at a time; nothing else hangs on that.)
 TEST(ScheduleMutation, WhatDoesNotWaitForAMarkOrIsNotWaitedForByOneIsFound) {
   int dropped = 0;
-  for (const Case& one : {flat, slices, lent, lent_flat}) {
+  for (const Case& one : {flat, slices, lent, lent_flat, lined}) {
     const Group group(one);
     const std::vector<Schedule> right = group.schedules();
     ASSERT_EQ(prove(group, right, 1), "") << describe(one);

@@ -73,11 +73,16 @@ bool looks_at_hosts(Algorithm algorithm) {
   return algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
 }
 
-// Of memory that the ranks share: little, so that all goes in turns; or enough for most counts. And whether
-// they lend.
-std::vector<std::pair<std::uint64_t, bool>> stages(Algorithm algorithm, std::uint32_t size) {
-  if (!shares_memory(algorithm)) return {{0, false}};
-  return {{size, false}, {size, true}, {size + 5ULL, true}};
+// Of memory that the ranks share: little, so that all goes in turns; or enough for most counts, in stages or
+// on lines. And whether they lend.
+struct SharedRoom {
+  std::uint64_t stage = 0;
+  bool has_loans = false;
+  std::uint64_t line = 0;
+};
+std::vector<SharedRoom> rooms(Algorithm algorithm, std::uint32_t size) {
+  if (!shares_memory(algorithm)) return {SharedRoom{}};
+  return {{size, false, 2}, {size + 5ULL, false, 2 * size}, {size, true, 2}, {size + 5ULL, true, 2}};
 }
 
 std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t size) {
@@ -91,9 +96,9 @@ std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t 
               if (uneven && !counts_are_of_blocks(operation)) continue;
               if (segment > 0 && !looks_at_segments(algorithm)) continue;
               if (placing != Placing::one_host && !looks_at_hosts(algorithm)) continue;
-              for (const auto& [stage, has_loans] : stages(algorithm, size))
+              for (const auto& [stage, has_loans, line] : rooms(algorithm, size))
                 all.push_back({operation, algorithm, size, root, count, uneven, in_place, segment, placing,
-                               stage, has_loans});
+                               stage, has_loans, line});
             }
   return all;
 }
