@@ -60,38 +60,44 @@ void begin_work(Work& work, const std::shared_ptr<GroupState>& group, transport:
 
 }  // namespace
 
-Channel& channel_of(GroupState& group) {
-  if (group.channel == nullptr)
-    group.channel = std::make_unique<Channel>(*group.world->engine, group.all_contexts.collectives,
-                                              team_of(group), group.overrides, group.world->arena != nullptr);
-  return *group.channel;
+void open_channel(GroupState& group) {
+  group.channel = std::make_unique<Channel>(*group.world->engine, group.all_contexts.collectives,
+                                            team_of(group), group.overrides, group.world->arena != nullptr);
 }
 
 Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
   Engine& engine = *group->world->engine;
   const FailedOperation description{call.name, group->all_contexts.collectives};
-  Work work;
-  bool has_begun = false;
-  const auto begin_and_wait = [&]() -> Outcome {
-    Engine::Visit visit(engine);
-    if (call.place != nullptr) (void)group->world->devices.open();  // it is there: a tensor is
-    Channel& channel = channel_of(*group);
-    call.call.question.on_host = call.call.device == nullptr && call.call.errand == nullptr;
-    has_begun = !channel.is_full() && channel.wanted_board_bytes() == 0;
-    if (!has_begun) return {};
-    const Posted posted = call.async_op ? channel.begin(visit.messenger(), std::move(call.call))
-                                        : channel.begin_borrowed(visit.messenger(), call.call);
-    const bool goes_on = call.async_op && posted.request != nullptr;
-    visit.note_posted(goes_on);
-    // A wait without a deadline does not throw: a borrowed call is here until it has ended.
-    if (!goes_on) return outcome_of(*group, posted, description, visit);
-    begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
-    if (!call.device.is_cpu()) WorkAccess::set_device(work, call.device.index);
-    return {};
-  };
   for (;;) {
-    const Outcome outcome = begin_and_wait();
-    if (has_begun) {
+    Work work;
+    Outcome outcome;
+    enum class Course : std::uint8_t { ended_well, begun, must_wait };
+    const auto begin_and_wait = [&]() -> Course {
+      Engine::Visit visit(engine);
+      if (call.place != nullptr) [[unlikely]]
+        (void)group->world->devices.open();  // it is there: a tensor is
+      Channel& channel = channel_of(*group);
+      if (channel.is_full() || channel.wanted_board_bytes() != 0) [[unlikely]]
+        return Course::must_wait;
+      call.call.question.on_host = call.call.device == nullptr && call.call.errand == nullptr;
+      const Posted posted = call.async_op ? channel.begin(visit.messenger(), std::move(call.call))
+                                          : channel.begin_borrowed(visit.messenger(), call.call);
+      if (posted.request == nullptr && posted.status.ok()) return Course::ended_well;
+      const bool goes_on = call.async_op && posted.request != nullptr;
+      visit.note_posted(goes_on);
+      if (goes_on) {
+        begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
+        if (!call.device.is_cpu()) WorkAccess::set_device(work, call.device.index);
+      } else {
+        // A wait without a deadline does not throw: a borrowed call is here until it has ended.
+        outcome = outcome_of(*group, posted, description, visit);
+      }
+      return Course::begun;
+    };
+    const Course course = begin_and_wait();
+    if (course == Course::ended_well) [[likely]]
+      return work;
+    if (course == Course::begun) {
       if (!WorkAccess::is_pending(work))
         WorkAccess::set_status(work, status_or_throw(*group->world, outcome));
       return work;

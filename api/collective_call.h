@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "api/collective/meeting.h"
+#include "api/collective/channel.h"
 #include "api/collective/run.h"
 #include "api/group_state.h"
 
@@ -34,6 +34,11 @@ struct CollectiveCall {
 Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);
 
 // The channel of a group's collectives. REQUIRES: a member, and the engine's lock. Throws std::bad_alloc.
-collective::Channel& channel_of(GroupState& group);
+void open_channel(GroupState& group);
+inline collective::Channel& channel_of(GroupState& group) {
+  if (group.channel == nullptr) [[unlikely]]
+    open_channel(group);
+  return *group.channel;
+}
 
 }  // namespace parley::detail

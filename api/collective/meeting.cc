@@ -29,7 +29,7 @@ constexpr std::size_t few_ranks = 4, many_ranks = 8;
 std::shared_ptr<const Plan> plan_for(const Team& team, std::size_t bytes) {
   const auto ranks = static_cast<std::uint32_t>(team.processes.size());
   const schedule::Shape shape{.rank = team.rank, .size = ranks, .count = bytes};
-  return plan_of(schedule::make(Operation::all_gather, Algorithm::linear, shape), ranks);
+  return plan_of(schedule::make(Operation::all_gather, Algorithm::linear, shape), ranks, 1);
 }
 
 }  // namespace

@@ -7,15 +7,10 @@
 
 namespace parley::collective {
 
-bool PlanCache::Entry::answers(const Question& asked) const noexcept {
-  return question.operation == asked.operation && question.count == asked.count &&
-         question.root == asked.root && question.element_bytes == asked.element_bytes &&
-         question.in_place == asked.in_place && question.commutative == asked.commutative &&
-         question.rank_order == asked.rank_order && question.on_host == asked.on_host &&
-         std::equal(counts.begin(), counts.end(), asked.counts.begin(), asked.counts.end()) &&
-         std::equal(receive_counts.begin(), receive_counts.end(), asked.receive_counts.begin(),
-                    asked.receive_counts.end());
-}
+namespace {
+// More work than that is done in pieces, between which others have their turn.
+constexpr std::uint64_t most_straight_bytes = 64 << 10;
+}  // namespace
 
 schedule::Request PlanCache::request_of(const Question& question) const {
   schedule::Request request;
@@ -41,7 +36,7 @@ schedule::Request PlanCache::request_of(const Question& question) const {
   return request;
 }
 
-std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks) {
+std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, std::uint32_t element_bytes) {
   auto made = std::make_shared<Plan>();
   Plan& plan = *made;
   plan.schedule = std::move(schedule);
@@ -65,6 +60,7 @@ std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks) {
   }
   std::reverse(transfers, transfers + plan.start.transfers);
   plan.is_straight = plan.schedule.turns != 0 && plan.schedule.scratch_count == 0 &&
+                     !plan.schedule.has_loans && plan.local_count * element_bytes <= most_straight_bytes &&
                      std::none_of(steps.begin(), steps.end(), schedule::is_transfer);
   return made;
 }
@@ -80,7 +76,7 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
   const schedule::Plan choice = schedule::select(request, overrides_);
   request.shape.segment_count = choice.chosen.segment_count;
   auto plan = plan_of(schedule::make(question.operation, choice.chosen.algorithm, request.shape),
-                      team_.processes.size());
+                      team_.processes.size(), question.element_bytes);
   plan->choice = choice;
   Entry entry{question,
               {question.counts.begin(), question.counts.end()},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,11 +51,11 @@ struct Plan {
   std::vector<bool> sends_to_us;  // by rank
   std::size_t most_operands = 0;  // of one step
   std::uint64_t local_count = 0;  // elements that its steps copy and fold into
-  bool is_straight = false;       // no messages, no scratch memory: can be run step by step, see straight.cc
+  bool is_straight = false;       // few bytes, no messages, loans or scratch memory: see straight.cc
 };
 // The plan for a schedule of a group of so many ranks; the choice is the caller's to note. Throws
 // std::bad_alloc.
-std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks);
+std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, std::uint32_t element_bytes);
 
 // The plans of one group, made when they are first needed and kept: a bounded number, those used last.
 // Thread-safety: none; the engine's lock.
@@ -89,7 +90,17 @@ class PlanCache {
     std::vector<std::uint64_t> counts;
     std::vector<std::uint64_t> receive_counts;
     std::shared_ptr<const Plan> plan;
-    [[nodiscard]] bool answers(const Question& asked) const noexcept;
+    [[nodiscard]] bool answers(const Question& asked) const noexcept {
+      return question.operation == asked.operation && question.count == asked.count &&
+             question.root == asked.root && question.element_bytes == asked.element_bytes &&
+             question.in_place == asked.in_place && question.commutative == asked.commutative &&
+             question.rank_order == asked.rank_order && question.on_host == asked.on_host &&
+             are_equal(counts, asked.counts) && are_equal(receive_counts, asked.receive_counts);
+    }
+    [[nodiscard]] static bool are_equal(std::span<const std::uint64_t> own,
+                                        std::span<const std::uint64_t> asked) noexcept {
+      return own.size() == asked.size() && (own.empty() || std::equal(own.begin(), own.end(), asked.begin()));
+    }
   };
 
   const std::shared_ptr<const Plan>& look_further(const Question& question);

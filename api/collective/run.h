@@ -216,6 +216,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   [[nodiscard]] bool may_run_straight(const Plan& plan) const noexcept;
   bool run_straight(const std::shared_ptr<const Plan>& plan) noexcept;
   bool run_step(const schedule::Step& step) noexcept;
+  bool look_for(const schedule::Step& step) noexcept;
   transport::Posted fail_straight() noexcept;
 
   // marks.cc: what it shows the other ranks of the host, and waits for to be shown
@@ -304,7 +305,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
 inline std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) noexcept {
   const std::uint64_t place = (slice.begin + offset) * call_->question.element_bytes;
   if (!schedule::is_shared(slice.space)) return memory_of(slice.space) + place;
-  if (slice.loan != schedule::Loan::none)
+  if (slice.loan != schedule::Loan::none && plan_->schedule.has_loans)
     if (std::byte* const memory = lent(slice, offset)) return memory;
   const Commons& commons = *lane_.sharing.commons;
   const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;

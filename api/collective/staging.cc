@@ -40,7 +40,8 @@ void Run::show(std::byte* to, const std::byte* from, std::size_t bytes) noexcept
   if (device_ || to == from) [[unlikely]]
     return copy(to, from, bytes);
   base::store_as_chosen(
-      lane_.sharing.stores, bytes, [=] { std::memcpy(to, from, bytes); },
+      lane_.sharing.stores, bytes,
+      [=](std::size_t at, std::size_t piece) { std::memcpy(to + at, from + at, piece); },
       [=] { base::copy_past_caches(to, from, bytes); });
 }
 

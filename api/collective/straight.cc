@@ -5,19 +5,23 @@
 #include <new>
 
 #include "api/collective/run.h"
+#include "transport/base/copy_few.h"
 #include "transport/base/log.h"
 #include "transport/base/spin.h"
 
 namespace parley::collective {
 
 using base::Code;
+using schedule::Slice;
+using schedule::Space;
 using schedule::Step;
 using schedule::StepKind;
 using transport::Posted;
 
 namespace {
-// More work than that is done in pieces, between which others have their turn.
-constexpr std::uint64_t most_straight_bytes = 64 << 10;
+// Most marks come while it looks the first time, or soon after. Then comes the fence that a bell costs, and
+// then pauses, of some 20 ns.
+constexpr int looks_before_ringing = 8;
 constexpr int looks_without_pause = 32;
 }  // namespace
 
@@ -27,9 +31,8 @@ bool Run::may_run_straight(const Plan& plan) const noexcept {
   const bool is_plain =
       call_ != &kept_ && call.inputs.empty() && call.outputs.empty() &&
       (call.reduction == nullptr || (!call.reduction->prepares() && !call.reduction->finishes()));
-  return plan.is_straight && is_plain &&
-         plan.local_count * call.question.element_bytes <= most_straight_bytes &&
-         lane_.sharing.turns.empty() && messenger_->abort_record(lane_.context) == nullptr &&
+  return plan.is_straight && is_plain && lane_.sharing.turns.empty() &&
+         messenger_->abort_record(lane_.context) == nullptr &&
          !messenger_->casualty_of(lane_.context).has_value();
 }
 
@@ -37,7 +40,6 @@ bool Run::may_run_straight(const Plan& plan) const noexcept {
 bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
   try {
     if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
-    begin_loans(plan->schedule);
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -50,8 +52,6 @@ bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
     if (!run_step(step)) return false;
     ++executed_;
   }
-  if (loans_.is_any_withdrawn()) return false;
-  loans_.end();
   ring();
   lane_.history.end(sequence_);
   call_ = nullptr;
@@ -59,22 +59,41 @@ bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
   return true;
 }
 
-bool Run::run_step(const Step& step) noexcept {
+inline bool Run::run_step(const Step& step) noexcept {
   switch (step.kind) {
-    case StepKind::copy:
-    case StepKind::reduce: work(step, step.to.count); return !failure_;
-    case StepKind::publish: publish(step); return true;
-    case StepKind::await: {
-      const int looks = lane_.engine.has_core_per_rank() ? short_spins : 1;
-      for (int i = 0; i < looks && !failure_; ++i) {
-        if (has_come(step)) return true;
-        // A pause takes some 20 ns, which most marks do not need.
-        if (i >= looks_without_pause) base::cpu_relax();
-      }
-      return false;
+    case StepKind::copy: {
+      const std::size_t bytes = step.to.count * call_->question.element_bytes;
+      std::byte* const to = at(step.to);
+      const std::byte* const from = at(step.from);
+      if (step.to.space == Space::stage)
+        show(to, from, bytes);
+      else if (step.from.space == Space::stage)
+        base::load_as_chosen(lane_.sharing.stores, to, from, bytes);
+      else
+        base::copy_few(to, from, bytes);
+      return true;
     }
+    case StepKind::reduce: {
+      const Slice* const slices = &plan_->schedule.operands[step.first_operand];
+      for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = at(slices[i]);
+      call_->reduction->fold(at(step.to), {operands_.data(), step.operand_count}, step.to.count);
+      return true;
+    }
+    case StepKind::publish: publish(step); return true;
+    case StepKind::await: return has_come(step) || look_for(step);
     case StepKind::send:
     case StepKind::receive: break;
+  }
+  return false;
+}
+
+// Some 2 us, meanwhile it rings: those who sleep may be the ones that it waits for.
+bool Run::look_for(const Step& step) noexcept {
+  const int looks = lane_.engine.has_core_per_rank() ? short_spins : 1;
+  for (int i = 1; i < looks && !failure_; ++i) {
+    if (i == looks_before_ringing) ring();
+    if (i >= looks_without_pause) base::cpu_relax();
+    if (has_come(step)) return true;
   }
   return false;
 }

@@ -80,8 +80,10 @@ class BasicRingWriter {
     window.bytes = bytes;
   }
 
-  // Whether longer chunks are stored past the caches, as things are.
-  [[nodiscard]] bool goes_past_caches() const noexcept { return stores_.goes_past_caches(); }
+  // Whether the next chunks follow others that the reader has not answered.
+  void set_in_burst(bool is_in_burst) noexcept { stores_.set_in_row(is_in_burst); }
+  // How chunks are stored, as things are.
+  [[nodiscard]] const base::StoreChoice& stores() const noexcept { return stores_; }
 
   // Whether the reader has released every record. Exact if the reader calls hand_back() when it finds the
   // ring empty.
@@ -130,7 +132,8 @@ class BasicRingWriter {
 
   void copy_chunk(std::byte* to, const std::byte* chunk, std::uint32_t length) noexcept {
     base::store_as_chosen(
-        stores_, length, [=] { Memory::write(to, chunk, length); },
+        stores_, length,
+        [=](std::size_t at, std::size_t piece) { Memory::write(to + at, chunk + at, piece); },
         [=] { Memory::write_past_caches(to, chunk, length); });
   }
 

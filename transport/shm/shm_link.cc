@@ -81,6 +81,7 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   const std::uint32_t piece = is_large ? piece_for(area, payload.bytes) : 0;
   const auto chunk = std::span(payload.data, is_large ? piece : payload.bytes);
   const Share share = payload.bytes == 0 ? Share::control : Share::data;
+  if (payload.bytes >= base::StoreChoice::least_bytes) writer_.set_in_burst(is_in_burst_);
   if (!writer_.try_write(RecordKind::packet, header, chunk, share, area)) return wait_for_room();
   if (std::exchange(is_in_burst_, true)) writer_.fetch_ahead();
   if (urgency == Urgency::now)
@@ -91,7 +92,7 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   if (std::exchange(wants_window_, false)) handover_.offer_another();
   if (!is_large) return Code::ok;
   // Two that write to each other are as far from each other both ways.
-  lands_from_memory = writer_.goes_past_caches();
+  lands_from_memory = writer_.stores().goes_past_caches();
   leaving_data_ = payload.data + chunk.size();
   left_bytes_ = payload.bytes - chunk.size();
   piece_bytes_ = piece;

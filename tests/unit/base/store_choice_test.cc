@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "transport/base/non_temporal.h"
 #include "transport/base/store_choice.h"
@@ -31,6 +34,7 @@ Went write_chunks(StoreChoice& choice, int chunks, std::chrono::nanoseconds cach
   return went;
 }
 
+constexpr auto close = 80ns;
 constexpr auto near = 400ns;
 constexpr auto far = 1'400ns;
 
@@ -73,7 +77,7 @@ TEST_F(StoreChoiceTest, OneLateChunkTellsNothing) {
     }
     choice_.note(1ms, 1024);
     EXPECT_EQ(choice_.next(), Way::cached_timed) << "a doubt is looked into at once";
-    choice_.note(100ns, 1024);
+    choice_.note(200ns, 1024);
     EXPECT_EQ(choice_.next(), Way::cached);
   }
 }
@@ -82,7 +86,8 @@ TEST_F(StoreChoiceTest, CopiesAsItSays) {
   std::string ways;
   const auto store = [&](std::size_t bytes) {
     store_as_chosen<StoppedClock>(
-        choice_, bytes, [&] { ways += 'c'; }, [&] { ways += 'p'; });
+        choice_, bytes, [&](std::size_t /*at*/, std::size_t piece) { ways += piece == bytes ? 'c' : '-'; },
+        [&] { ways += 'p'; });
   };
   (void)write_chunks(choice_, 32 + 2, far);
   store(StoreChoice::least_bytes);
@@ -93,7 +98,45 @@ TEST_F(StoreChoiceTest, CopiesAsItSays) {
   (void)write_chunks(choice_, 125, far);
   ways.clear();
   for (int i = 0; i < 5; ++i) store(4096);
-  EXPECT_EQ(ways, "ccccc");
+  EXPECT_EQ(ways, "----------")
+      << "in two pieces each: the three that are timed, and then, for they tell that cores are close";
+}
+
+TEST_F(StoreChoiceTest, CopiesUpTo4KiBInPiecesWhereCoresAreClose) {
+  EXPECT_EQ(choice_.piece_of(4096), 4096U) << "not before it is known";
+  (void)write_chunks(choice_, 3 * 32, close);
+  EXPECT_EQ(choice_.piece_of(4096), 2048U);
+  EXPECT_EQ(choice_.piece_of(2100), 2048U);
+  EXPECT_EQ(choice_.piece_of(1024), 1024U);
+  EXPECT_EQ(choice_.piece_of(4097), 4097U);
+  choice_.set_in_row(true);
+  EXPECT_EQ(choice_.piece_of(4096), 4096U);
+  choice_.set_in_row(false);
+  (void)write_chunks(choice_, 3 * 32, near);
+  EXPECT_EQ(choice_.piece_of(4096), 4096U);
+}
+
+// Every byte once, in order, whatever the pieces are.
+TEST_F(StoreChoiceTest, PiecesAreAllOfIt) {
+  (void)write_chunks(choice_, 3 * 32, close);
+  std::vector<std::byte> from(4096), to(4096 + 1), read(4096 + 1);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 256);
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1023}, std::size_t{2049}, std::size_t{4096}}) {
+    std::size_t next = 0;
+    store_as_chosen<StoppedClock>(
+        choice_, bytes,
+        [&](std::size_t at, std::size_t piece) {
+          EXPECT_EQ(at, next);
+          next = at + piece;
+          std::memcpy(to.data() + at, from.data() + at, piece);
+        },
+        [] { ADD_FAILURE() << "past the caches"; });
+    EXPECT_EQ(next, bytes);
+    load_as_chosen(choice_, read.data(), to.data(), bytes);
+    EXPECT_EQ(std::memcmp(read.data(), from.data(), bytes), 0) << bytes;
+    EXPECT_EQ(read[bytes], std::byte{0}) << bytes;
+    std::fill(read.begin(), read.end(), std::byte{0});
+  }
 }
 
 TEST_F(StoreChoiceTest, GoesByTheTimePerByte) {
