@@ -19,7 +19,7 @@ void Run::enter_turns() noexcept {
   const std::uint32_t turns = plan_->schedule.turns;
   if (turns == 0) return;
   if (state_ != State::straight) take_turns(plan_->schedule);
-  lane_.sharing.turns.push_back(*this);
+  if (!RunList::is_linked(*this)) lane_.sharing.turns.push_back(*this);
 }
 
 void Run::take_turns(const schedule::Schedule& schedule) noexcept {

@@ -60,7 +60,7 @@ Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
                            const std::shared_ptr<const Plan>& plan) noexcept {
   note_call(messenger, call);
   if (plan != nullptr && may_run_straight(*plan) && run_straight(plan)) return {};
-  const Posted posted = begin(plan);
+  const Posted posted = begin(state_ == State::straight ? plan_ : plan);
   return posted.request == nullptr && state_ == State::straight ? fail_straight() : posted;
 }
 

@@ -217,6 +217,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   bool run_straight(const std::shared_ptr<const Plan>& plan) noexcept;
   bool run_step(const schedule::Step& step) noexcept;
   bool look_for(const schedule::Step& step) noexcept;
+  bool yield_for(const schedule::Step& step) noexcept;
   transport::Posted fail_straight() noexcept;
 
   // marks.cc: what it shows the other ranks of the host, and waits for to be shown

@@ -23,6 +23,7 @@ namespace {
 // then pauses, of some 20 ns.
 constexpr int looks_before_ringing = 8;
 constexpr int looks_without_pause = 32;
+constexpr int most_yields = 3;
 }  // namespace
 
 // A call that was handed over is one whose caller does not wait.
@@ -36,23 +37,25 @@ bool Run::may_run_straight(const Plan& plan) const noexcept {
          !messenger_->casualty_of(lane_.context).has_value();
 }
 
-// False: a mark has not come, or somebody has called something else.
+// False: a mark has not come, or somebody has called something else. Does not need `plan` once it has run
+// steps: who gives the core away lets others into the cache that it is in.
 bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
+  if (plan_ != plan) plan_ = plan;
   try {
-    if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
+    if (operands_.size() < plan_->most_operands) operands_.resize(plan_->most_operands);
   } catch (const std::bad_alloc&) {
     return false;
   }
-  if (plan_ != plan) plan_ = plan;
   local_offset_ = 0;
   sequence_ = lane_.history.begin(call_->signature);
-  take_turns(plan->schedule);
+  take_turns(plan_->schedule);
   state_ = State::straight;
-  for (const Step& step : plan->schedule.steps) {
+  for (const Step& step : plan_->schedule.steps) {
     if (!run_step(step)) return false;
     ++executed_;
   }
   ring();
+  if (RunList::is_linked(*this)) end_turn();
   lane_.history.end(sequence_);
   call_ = nullptr;
   state_ = State::idle;
@@ -89,10 +92,22 @@ inline bool Run::run_step(const Step& step) noexcept {
 
 // Some 2 us, meanwhile it rings: those who sleep may be the ones that it waits for.
 bool Run::look_for(const Step& step) noexcept {
-  const int looks = lane_.engine.has_core_per_rank() ? short_spins : 1;
-  for (int i = 1; i < looks && !failure_; ++i) {
+  if (!lane_.engine.has_core_per_rank()) return yield_for(step);
+  for (int i = 1; i < short_spins && !failure_; ++i) {
     if (i == looks_before_ringing) ring();
     if (i >= looks_without_pause) base::cpu_relax();
+    if (has_come(step)) return true;
+  }
+  return false;
+}
+
+// Whoever it waits for may want this core. Others of this process may begin calls meanwhile, which wait for
+// their turn.
+bool Run::yield_for(const Step& step) noexcept {
+  if (!RunList::is_linked(*this)) lane_.sharing.turns.push_back(*this);
+  ring();
+  for (int i = 0; i < most_yields && !failure_; ++i) {
+    lane_.engine.give_core_away();
     if (has_come(step)) return true;
   }
   return false;
@@ -104,8 +119,7 @@ Posted Run::fail_straight() noexcept {
   if (!messenger_->abort_context(lane_.context, messenger_->options().self, why,
                                  transport::AbortManner::gentle))
     PARLEY_LOG(error, "collective", "out of memory for telling the others that a collective has failed");
-  loans_.withdraw();
-  loans_.end();
+  if (RunList::is_linked(*this)) end_turn();
   lane_.history.end(sequence_);
   call_ = nullptr;
   state_ = State::idle;

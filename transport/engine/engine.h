@@ -158,6 +158,8 @@ class Engine {
   void set_core_per_rank(bool core_per_rank);
   // REQUIRES: the lock is held.
   [[nodiscard]] bool has_core_per_rank() const noexcept { return core_per_rank_; }
+  // Once, and the lock with it. REQUIRES: the lock is held.
+  void give_core_away();
 
   // Whether what this thread waits for may be done by another one of this process: by another thread of the
   // program, or by a completion function.

@@ -134,6 +134,11 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
   return true;
 }
 
+void Engine::give_core_away() {
+  Watch watch{.requests = {}, .timeout = {}, .idle = IdlePolicy(core_per_rank_, long_looks_)};
+  give_core_away(watch);
+}
+
 void Engine::give_core_away(Watch& watch) {
   const bool is_first = watch.yielded.time_since_epoch().count() == 0;
   const auto left = is_first ? Clock::now() : watch.yielded;

@@ -244,5 +244,36 @@ TEST_P(Queue, AnAbortAtAnyTimeEndsEachCallWellOrNot) {
   EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
 }
 
+// Blocking calls of two threads, each in a group of its own, and asynchronous ones of a third group
+// meanwhile. With more ranks than cores each call lets the others of its process in while it waits.
+TEST_P(Queue, ThreadsDoNotDisturbEachOthersGroups) {
+  const auto run = [](int rank, int ranks) {
+    ProcessGroup world = init();
+    ProcessGroup groups[] = {group_on_boards(world), group_on_boards(world)};
+    ProcessGroup aside = group_on_boards(world);
+    const auto call_all = [rank, ranks](ProcessGroup& group, int first) {
+      for (int i = 0; i < 1500; ++i) {
+        const int root = (first + i) % ranks;
+        // Beside the mark, and in a stage; each of another plan than the one before.
+        std::vector<int> sum(i % 3 == 0 ? 500 : 2, rank + i), from_root(1 + i % 5, rank == root ? i : -1);
+        group.all_reduce(sum);
+        expect(sum == std::vector<int>(sum.size(), ranks * (ranks - 1) / 2 + ranks * i), "a sum");
+        group.broadcast(from_root, root);
+        expect(from_root == std::vector<int>(from_root.size(), i), "what the root has");
+        group.barrier();
+      }
+    };
+    std::thread other([&] { call_all(groups[1], 1); });
+    std::vector<int> slow(large, 1);
+    Work begun = aside.all_reduce(slow, {.async_op = true});
+    call_all(groups[0], 0);
+    other.join();
+    begun.wait();
+    expect(slow == std::vector<int>(slow.size(), ranks), "a sum that was under way");
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+}
+
 }  // namespace
 }  // namespace parley::testing
