@@ -18,10 +18,11 @@ namespace parley::base {
 // they move; so the writer times some of its copies. What is read from memory for a copy is timed with it:
 // then the caches would have kept little of it anyway.
 //
-// Where the cores are close, copies of 2 to 4 KiB are made in pieces: memcpy() takes the string instruction
-// for more than 2 KiB at once, which begins later, by 30 to 140 ns; plain stores of 4 KiB find room in the
-// core's store buffer. Elsewhere, of more, and in a row of copies, of which the next one begins meanwhile,
-// the instruction is the faster one, by up to three times. Pure: no clock. Thread-safety: none.
+// Where the cores are close, copies of 2 to 4 KiB, and of more where the caller says so, are made in pieces:
+// memcpy() takes the string instruction for more than 2 KiB at once, which begins later, by 30 to 140 ns;
+// plain stores of 4 KiB find room in the core's store buffer. Elsewhere, and in a row of copies, of which the
+// next one begins meanwhile, the instruction is the faster one, by up to three times. Pure: no clock.
+// Thread-safety: none.
 class StoreChoice {
  public:
   enum class Way : std::uint16_t {
@@ -43,23 +44,26 @@ class StoreChoice {
   [[nodiscard]] bool goes_past_caches() const noexcept { return lines_are_slow_.holds(); }
   // So many bytes at once, in a copy of `bytes` through the caches, to the others or of what they have
   // stored.
-  [[nodiscard]] std::size_t piece_of(std::size_t bytes) const noexcept {
-    return cores_are_close_.holds() ? timed_piece_of(bytes) : bytes;
+  // `most`: of more nothing is made in pieces.
+  [[nodiscard]] std::size_t piece_of(std::size_t bytes, std::size_t most = most_in_pieces) const noexcept {
+    return cores_are_close_.holds() ? timed_piece_of(bytes, most) : bytes;
   }
   // Whether the next copies follow others that nobody has waited for.
   void set_in_row(bool is_in_row) noexcept { is_in_row_ = is_in_row; }
 
   // The same of one that is timed: in pieces, for only so they tell whether the cores are close.
-  [[nodiscard]] std::size_t timed_piece_of(std::size_t bytes) const noexcept {
-    return bytes <= most_in_pieces && !is_in_row_ ? std::min(bytes, most_piece) : bytes;
+  [[nodiscard]] std::size_t timed_piece_of(std::size_t bytes, std::size_t most) const noexcept {
+    return bytes <= most && !is_in_row_ ? std::min(bytes, most_piece) : bytes;
   }
 
-  void note(std::chrono::nanoseconds took, std::size_t bytes) noexcept {
+  void note(std::chrono::nanoseconds took, std::size_t bytes, std::size_t most = most_in_pieces) noexcept {
     const auto kib = static_cast<std::int64_t>(bytes) / 1024;
     lines_are_slow_.hear(took.count() > slow_ns + slow_ns_per_kib * kib);
     // In a row of copies one waits for those before it, too.
-    if (bytes <= most_in_pieces && !is_in_row_)
-      cores_are_close_.hear(took.count() < close_ns + close_ns_per_kib * kib);
+    if (bytes <= most && !is_in_row_) {
+      const std::int64_t per_kib = bytes <= most_in_pieces ? close_ns_per_kib : close_ns_per_further_kib;
+      cores_are_close_.hear(took.count() < close_ns + per_kib * kib);
+    }
     if (lines_are_slow_.is_doubted())
       until_timed_ = 1;
     else
@@ -69,8 +73,10 @@ class StoreChoice {
   // 7.5 ns a line, 8.5 GB/s, and what the clock and the end of the stores take.
   static constexpr std::int64_t slow_ns_per_kib = 120;
   static constexpr std::int64_t slow_ns = 100;
-  // 1 to 4 KiB take 30 to 90 ns between cores that share a cache, else 170 to 250.
+  // 1 to 4 KiB take 30 to 90 ns between cores that share a cache, else 170 to 250; of more, whose lines are
+  // waited for, each KiB 30 to 60, and 130.
   static constexpr std::int64_t close_ns_per_kib = 10;
+  static constexpr std::int64_t close_ns_per_further_kib = 80;
   static constexpr std::int64_t close_ns = 100;
   static constexpr std::size_t most_in_pieces = 4096;
   static constexpr std::size_t most_piece = 2048;
@@ -106,10 +112,10 @@ class StoreChoice {
 };
 
 // Makes a copy of so many bytes as `choice` says: by cached(offset, length), once or piece by piece, or by
-// past_caches().
+// past_caches(). `most`: see StoreChoice::piece_of().
 template <typename Clock = std::chrono::steady_clock, typename Cached, typename PastCaches>
 void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cached,
-                     const PastCaches& past_caches) noexcept {
+                     const PastCaches& past_caches, std::size_t most = StoreChoice::most_in_pieces) noexcept {
   using Way = StoreChoice::Way;
   if (bytes < StoreChoice::least_bytes) return cached(std::size_t{0}, bytes);
   const auto store_by = [&](std::size_t piece) {
@@ -117,11 +123,11 @@ void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cache
   };
   const Way way = choice.next();
   if (way == Way::past_caches) return past_caches();
-  if (way == Way::cached) return store_by(choice.piece_of(bytes));
+  if (way == Way::cached) return store_by(choice.piece_of(bytes, most));
   const auto began = Clock::now();
-  store_by(choice.timed_piece_of(bytes));
+  store_by(choice.timed_piece_of(bytes, most));
   full_fence();  // the stores are done, and no longer only on their way
-  choice.note(Clock::now() - began, bytes);
+  choice.note(Clock::now() - began, bytes, most);
 }
 
 // Copies what others have stored through the caches; `choice` is that of this rank's own stores, for it is as

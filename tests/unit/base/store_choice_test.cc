@@ -116,6 +116,22 @@ TEST_F(StoreChoiceTest, CopiesUpTo4KiBInPiecesWhereCoresAreClose) {
   EXPECT_EQ(choice_.piece_of(4096), 4096U);
 }
 
+TEST_F(StoreChoiceTest, CopiesMoreInPiecesWhereItIsAsked) {
+  constexpr std::size_t most = 32 << 10;
+  const auto hear = [&](std::chrono::nanoseconds took) {
+    for (int i = 0; i < 3; ++i) choice_.note(took, 16 << 10, most);
+  };
+  hear(700ns);
+  EXPECT_EQ(choice_.piece_of(16 << 10, most), 2048U);
+  EXPECT_EQ(choice_.piece_of(16 << 10), 16U << 10);
+  EXPECT_EQ(choice_.piece_of(most + 1, most), most + 1);
+  hear(1'900ns);
+  EXPECT_EQ(choice_.piece_of(16 << 10, most), 16U << 10);
+  // What was not made in pieces tells nothing of the cores.
+  for (int i = 0; i < 3; ++i) choice_.note(1ns, 16 << 10);
+  EXPECT_EQ(choice_.piece_of(4096), 4096U);
+}
+
 // Every byte once, in order, whatever the pieces are.
 TEST_F(StoreChoiceTest, PiecesAreAllOfIt) {
   (void)write_chunks(choice_, 3 * 32, close);
