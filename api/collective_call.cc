@@ -82,9 +82,9 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
       call.call.question.on_host = call.call.device == nullptr && call.call.errand == nullptr;
       const Posted posted = call.async_op ? channel.begin(visit.messenger(), std::move(call.call))
                                           : channel.begin_borrowed(visit.messenger(), call.call);
-      if (posted.request == nullptr && posted.status.ok()) return Course::ended_well;
       const bool goes_on = call.async_op && posted.request != nullptr;
-      visit.note_posted(goes_on);
+      visit.note_posted(goes_on);  // also of what has ended: another call may have its turn now
+      if (posted.request == nullptr && posted.status.ok()) return Course::ended_well;
       if (goes_on) {
         begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
         if (!call.device.is_cpu()) WorkAccess::set_device(work, call.device.index);

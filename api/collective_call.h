@@ -33,7 +33,8 @@ struct CollectiveCall {
 // Begins it, waits for it unless it is asynchronous, and throws its error.
 Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);
 
-// The channel of a group's collectives. REQUIRES: a member, and the engine's lock. Throws std::bad_alloc.
+// The channel of a group's collectives, made at its first call. REQUIRES: a member, and the engine's lock.
+// Throws std::bad_alloc.
 void open_channel(GroupState& group);
 inline collective::Channel& channel_of(GroupState& group) {
   if (group.channel == nullptr) [[unlikely]]

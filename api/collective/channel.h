@@ -38,7 +38,7 @@ class Channel {
   // is wanted.
   transport::Posted begin(transport::Messenger& messenger, Call&& call) noexcept;
   // The same of a call that stays where it is until the request has ended. There may be none: it has ended
-  // well.
+  // well. The lock may be let go meanwhile, where ranks share cores.
   transport::Posted begin_borrowed(transport::Messenger& messenger, const Call& call) noexcept;
 
   [[nodiscard]] bool is_full() const noexcept {

@@ -47,8 +47,9 @@ void Run::end_turn() noexcept {
   owes_ring_ = false;
   if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
   if (!RunList::is_linked(*this)) return;
+  const bool had_turn = has_turn();
   RunList::remove(*this);
-  if (Run* const next = lane_.sharing.turns.front(); next != nullptr) lane_.engine.wake(*next);
+  if (Run* const next = lane_.sharing.turns.front(); had_turn && next != nullptr) lane_.engine.wake(*next);
 }
 
 void Run::publish(const Step& step) noexcept {

@@ -144,7 +144,7 @@ void Run::prepare(const std::shared_ptr<const Plan>& plan) {
   const tensor::Reduction* const reduction = call.reduction.get();
   if (!call.inputs.empty() || !call.outputs.empty() || (reduction != nullptr && reduction->prepares()))
     prepare_staging();
-  if (state_ != State::straight) begin_loans(plan->schedule);
+  begin_loans(plan->schedule);
 }
 
 void Run::take_scratch(std::size_t bytes) {

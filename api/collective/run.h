@@ -94,7 +94,7 @@ struct Lane {
 // Course: idle --start()--> running --all steps have ended--> idle
 //         idle --start()--> undecided --settle()--> running
 //         idle --start()--> straight --all steps have ended--> idle
-//                           straight --a mark has not come--> running
+//                           straight --a mark has not come--> running, or idle if there is no memory for that
 //         running, undecided --something fails, or it is interrupted--> failing --no part is left--> idle
 // While it is failing it begins nothing; what is under way is ended by the abort of the context.
 //
@@ -112,7 +112,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   transport::Posted start(transport::Messenger& messenger, Call&& call,
                           const std::shared_ptr<const Plan>& plan) noexcept;
   // The same of a call that stays where it is until the request has ended. Without a request and `ok`: it has
-  // ended well.
+  // ended well. May let the lock go; others may drop `plan` then, of which it keeps a handle of its own.
   transport::Posted start_borrowed(transport::Messenger& messenger, const Call& call,
                                    const std::shared_ptr<const Plan>& plan) noexcept;
 
@@ -134,7 +134,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
  private:
   enum class State : std::uint8_t {
     idle,
-    straight,   // does step after step within start(), without a request
+    straight,   // does step after step within start_borrowed(), without a request; may let the lock go
     undecided,  // has its number among the calls, and no plan
     running,
     failing,  // waits for the parts that are still under way

@@ -162,7 +162,7 @@ std::uint32_t Builder::publish(Progress progress) {
 }
 
 std::uint32_t Builder::await_turn(std::uint32_t peer, std::int32_t mark) {
-  if (peer == everyone && size_ == 2) peer = 1 - rank_;
+  if (peer == everyone && size_ == 2) peer = 1 - rank_;  // one look instead of a loop over the ranks
   const std::uint32_t step = add({.kind = StepKind::await, .peer = peer, .mark = mark});
   if (published_ != no_step) before_.push_back(published_);
   settle(step);

@@ -42,32 +42,32 @@ class StoreChoice {
   }
 
   [[nodiscard]] bool goes_past_caches() const noexcept { return lines_are_slow_.holds(); }
-  // So many bytes at once, in a copy of `bytes` through the caches, to the others or of what they have
-  // stored.
-  // `most`: of more nothing is made in pieces.
-  [[nodiscard]] std::size_t piece_of(std::size_t bytes, std::size_t most = most_in_pieces) const noexcept {
-    return cores_are_close_.holds() ? timed_piece_of(bytes, most) : bytes;
-  }
+
   // Whether the next copies follow others that nobody has waited for.
-  void set_in_row(bool is_in_row) noexcept { is_in_row_ = is_in_row; }
-
-  // The same of one that is timed: in pieces, for only so they tell whether the cores are close.
-  [[nodiscard]] std::size_t timed_piece_of(std::size_t bytes, std::size_t most) const noexcept {
-    return bytes <= most && !is_in_row_ ? std::min(bytes, most_piece) : bytes;
+  void set_in_row(bool is_in_row) noexcept { is_in_row_ = is_in_row ? 1 : 0; }
+  // So many bytes at once, in a copy of `bytes` through the caches, to the others or of what they have
+  // stored. Of more than `most` nothing is made in pieces.
+  [[nodiscard]] std::size_t piece_of(std::size_t bytes, std::size_t most = most_in_pieces) const noexcept {
+    return cores_are_close_.holds() ? piece_if_close(bytes, most) : bytes;
   }
-
-  void note(std::chrono::nanoseconds took, std::size_t bytes, std::size_t most = most_in_pieces) noexcept {
-    const auto kib = static_cast<std::int64_t>(bytes) / 1024;
-    lines_are_slow_.hear(took.count() > slow_ns + slow_ns_per_kib * kib);
+  // The same of a copy that is timed. In pieces in turn, for only so its time tells whether cores are close,
+  // and only the other way whether lines are slow.
+  [[nodiscard]] std::size_t timed_piece_of(std::size_t bytes, std::size_t most) const noexcept {
+    return times_pieces_ != 0 ? piece_if_close(bytes, most) : bytes;
+  }
+  void note(std::chrono::nanoseconds took, std::size_t bytes, std::size_t piece) noexcept {
+    const bool is_whole = piece >= bytes;
+    if (is_whole) lines_are_slow_.hear(took.count() > slow_ns + scaled(slow_ns_per_kib, bytes));
     // In a row of copies one waits for those before it, too.
-    if (bytes <= most && !is_in_row_) {
-      const std::int64_t per_kib = bytes <= most_in_pieces ? close_ns_per_kib : close_ns_per_further_kib;
-      cores_are_close_.hear(took.count() < close_ns + per_kib * kib);
-    }
-    if (lines_are_slow_.is_doubted())
+    if (piece <= most_piece && is_in_row_ == 0)
+      cores_are_close_.hear(took.count() < close_ns + scaled(close_slope(bytes), bytes));
+    if (lines_are_slow_.is_doubted()) {
       until_timed_ = 1;
-    else
+      times_pieces_ = 0;
+    } else {
       until_timed_ = lines_are_slow_.holds() ? copies_per_trial : copies_per_timing;
+      times_pieces_ = is_whole ? 1 : 0;
+    }
   }
 
   // 7.5 ns a line, 8.5 GB/s, and what the clock and the end of the stores take.
@@ -105,8 +105,20 @@ class StoreChoice {
     bool holds_ = false;
   };
 
+  static constexpr std::int64_t scaled(std::int64_t ns_per_kib, std::size_t bytes) noexcept {
+    return ns_per_kib * static_cast<std::int64_t>(bytes) / 1024;
+  }
+  static constexpr std::int64_t close_slope(std::size_t bytes) noexcept {
+    return bytes <= most_in_pieces ? close_ns_per_kib : close_ns_per_further_kib;
+  }
+  [[nodiscard]] std::size_t piece_if_close(std::size_t bytes, std::size_t most) const noexcept {
+    return bytes <= most && is_in_row_ == 0 ? std::min(bytes, most_piece) : bytes;
+  }
+
+  // No padding, for the model of the ring compares states.
   std::uint16_t until_timed_ = copies_per_timing;
-  std::uint16_t is_in_row_ = 0;  // a bool; without padding, for the model of the ring compares states
+  std::uint8_t is_in_row_ = 0;     // a bool
+  std::uint8_t times_pieces_ = 0;  // the same
   Belief lines_are_slow_;
   Belief cores_are_close_;
 };
@@ -125,9 +137,10 @@ void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cache
   if (way == Way::past_caches) return past_caches();
   if (way == Way::cached) return store_by(choice.piece_of(bytes, most));
   const auto began = Clock::now();
-  store_by(choice.timed_piece_of(bytes, most));
+  const std::size_t piece = choice.timed_piece_of(bytes, most);
+  store_by(piece);
   full_fence();  // the stores are done, and no longer only on their way
-  choice.note(Clock::now() - began, bytes, most);
+  choice.note(Clock::now() - began, bytes, piece);
 }
 
 // Copies what others have stored through the caches; `choice` is that of this rank's own stores, for it is as

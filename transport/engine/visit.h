@@ -13,7 +13,8 @@ namespace parley::transport {
 // Several steps under one hold of the lock: to post operations, to wait for them, to look how they came out.
 // A locked instruction waits for all stores before it, to the peer's cache as well, so that each hold that is
 // spared spares more than it seems. The lock is let go while a wait() lasts, and completion functions run
-// then; no other call of the engine may be made meanwhile. Lives within one scope of one thread.
+// then; no other call of the engine may be made meanwhile. What it does on the messenger may let the lock go,
+// too (Engine::give_core_away()). Lives within one scope of one thread.
 class Engine::Visit {
  public:
   explicit Visit(Engine& engine) : engine_(engine), held_(engine) {}

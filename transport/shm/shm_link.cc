@@ -97,6 +97,7 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   left_bytes_ = payload.bytes - chunk.size();
   piece_bytes_ = piece;
   leaving_area_ = area;
+  writer_.set_in_burst(true);
   if (write_pieces()) return Code::ok;
   done_ = done;
   need_room();

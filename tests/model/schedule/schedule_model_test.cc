@@ -82,7 +82,8 @@ struct SharedRoom {
 };
 std::vector<SharedRoom> rooms(Algorithm algorithm, std::uint32_t size) {
   if (!shares_memory(algorithm)) return {SharedRoom{}};
-  return {{size, false, 2}, {size + 5ULL, false, 2 * size}, {size, true, 2}, {size + 5ULL, true, 2}};
+  return {
+      {size, false, 2}, {2 * size + 5ULL, false, 2 * size + 1ULL}, {size, true, 2}, {size + 5ULL, true, 2}};
 }
 
 std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t size) {

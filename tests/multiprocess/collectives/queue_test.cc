@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -273,6 +274,28 @@ TEST_P(Queue, ThreadsDoNotDisturbEachOthersGroups) {
     destroy();
   };
   EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+}
+
+// Two threads in one group, with calls that are the same, so that their order does not matter: whoever comes
+// second waits for the turn of a call that lets the lock go while it waits, and goes on when that has ended.
+// With more ranks than cores, for only then it does.
+TEST(Queue, ACallBehindOneThatYieldsGoesOn) {
+  const int ranks = std::min(static_cast<int>(std::thread::hardware_concurrency()) + 2, 16);
+  const auto run = [](int, int) {
+    ProcessGroup world = init();
+    ProcessGroup group = group_on_boards(world);
+    for (int round = 0; round < 200; ++round) {
+      std::thread other([&] {
+        for (int i = 0; i < 3; ++i) group.barrier();
+      });
+      Work begun = group.barrier({.async_op = true});
+      group.barrier();
+      begun.wait();
+      other.join();
+    }
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(ranks, run, over_shm), 0);
 }
 
 }  // namespace

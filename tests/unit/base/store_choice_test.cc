@@ -29,7 +29,7 @@ Went write_chunks(StoreChoice& choice, int chunks, std::chrono::nanoseconds cach
     if (way == Way::past_caches) ++went.past_caches;
     if (way != Way::cached_timed) continue;
     ++went.timed;
-    choice.note(cached, 4096);
+    choice.note(cached, 4096, choice.timed_piece_of(4096, 4096));
   }
   return went;
 }
@@ -75,9 +75,9 @@ TEST_F(StoreChoiceTest, OneLateChunkTellsNothing) {
   for (int i = 0; i < 100; ++i) {
     while (choice_.next() != Way::cached_timed) {
     }
-    choice_.note(1ms, 1024);
+    choice_.note(1ms, 1024, 1024);
     EXPECT_EQ(choice_.next(), Way::cached_timed) << "a doubt is looked into at once";
-    choice_.note(200ns, 1024);
+    choice_.note(200ns, 1024, 1024);
     EXPECT_EQ(choice_.next(), Way::cached);
   }
 }
@@ -97,14 +97,13 @@ TEST_F(StoreChoiceTest, CopiesAsItSays) {
   // The trial goes through the caches, and takes no time here; so do the two that confirm it.
   (void)write_chunks(choice_, 125, far);
   ways.clear();
-  for (int i = 0; i < 5; ++i) store(4096);
-  EXPECT_EQ(ways, "----------")
-      << "in two pieces each: the three that are timed, and then, for they tell that cores are close";
+  for (int i = 0; i < 5; ++i) store(2048);
+  EXPECT_EQ(ways, "ccccc");
 }
 
 TEST_F(StoreChoiceTest, CopiesUpTo4KiBInPiecesWhereCoresAreClose) {
   EXPECT_EQ(choice_.piece_of(4096), 4096U) << "not before it is known";
-  (void)write_chunks(choice_, 3 * 32, close);
+  (void)write_chunks(choice_, 6 * 32, close);
   EXPECT_EQ(choice_.piece_of(4096), 2048U);
   EXPECT_EQ(choice_.piece_of(2100), 2048U);
   EXPECT_EQ(choice_.piece_of(1024), 1024U);
@@ -112,14 +111,14 @@ TEST_F(StoreChoiceTest, CopiesUpTo4KiBInPiecesWhereCoresAreClose) {
   choice_.set_in_row(true);
   EXPECT_EQ(choice_.piece_of(4096), 4096U);
   choice_.set_in_row(false);
-  (void)write_chunks(choice_, 3 * 32, near);
+  (void)write_chunks(choice_, 6 * 32, near);
   EXPECT_EQ(choice_.piece_of(4096), 4096U);
 }
 
 TEST_F(StoreChoiceTest, CopiesMoreInPiecesWhereItIsAsked) {
   constexpr std::size_t most = 32 << 10;
   const auto hear = [&](std::chrono::nanoseconds took) {
-    for (int i = 0; i < 3; ++i) choice_.note(took, 16 << 10, most);
+    for (int i = 0; i < 3; ++i) choice_.note(took, 16 << 10, 2048);
   };
   hear(700ns);
   EXPECT_EQ(choice_.piece_of(16 << 10, most), 2048U);
@@ -128,13 +127,13 @@ TEST_F(StoreChoiceTest, CopiesMoreInPiecesWhereItIsAsked) {
   hear(1'900ns);
   EXPECT_EQ(choice_.piece_of(16 << 10, most), 16U << 10);
   // What was not made in pieces tells nothing of the cores.
-  for (int i = 0; i < 3; ++i) choice_.note(1ns, 16 << 10);
+  for (int i = 0; i < 3; ++i) choice_.note(1ns, 16 << 10, 16 << 10);
   EXPECT_EQ(choice_.piece_of(4096), 4096U);
 }
 
 // Every byte once, in order, whatever the pieces are.
 TEST_F(StoreChoiceTest, PiecesAreAllOfIt) {
-  (void)write_chunks(choice_, 3 * 32, close);
+  (void)write_chunks(choice_, 6 * 32, close);
   std::vector<std::byte> from(4096), to(4096 + 1), read(4096 + 1);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 256);
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{1023}, std::size_t{2049}, std::size_t{4096}}) {
@@ -155,10 +154,22 @@ TEST_F(StoreChoiceTest, PiecesAreAllOfIt) {
   }
 }
 
+TEST_F(StoreChoiceTest, TimesCopiesInPiecesAndWholeOnesInTurn) {
+  std::string ways;
+  for (int i = 0; i < 4 * 32; ++i)
+    store_as_chosen<StoppedClock>(
+        choice_, 4096, [&](std::size_t at, std::size_t /*piece*/) { ways += at == 0 ? "c" : "-"; }, [] {});
+  EXPECT_EQ(std::count(ways.begin(), ways.end(), '-'), 2);
+}
+
 TEST_F(StoreChoiceTest, GoesByTheTimePerByte) {
   while (choice_.next() != Way::cached_timed) {
   }
-  choice_.note(5us, 64 << 10);  // 78 ns for each KiB
+  choice_.note(5us, 64 << 10, 64 << 10);  // 78 ns for each KiB
+  EXPECT_EQ(choice_.next(), Way::cached);
+  while (choice_.next() != Way::cached_timed) {
+  }
+  choice_.note(320ns, 2000, 2000);  // 113, beyond what the clock takes
   EXPECT_EQ(choice_.next(), Way::cached);
 }
 
