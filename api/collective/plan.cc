@@ -12,6 +12,16 @@ namespace {
 constexpr std::uint64_t most_straight_bytes = 64 << 10;
 }  // namespace
 
+bool PlanCache::Entry::answers(const Question& asked) const noexcept {
+  return question.operation == asked.operation && question.count == asked.count &&
+         question.root == asked.root && question.element_bytes == asked.element_bytes &&
+         question.in_place == asked.in_place && question.commutative == asked.commutative &&
+         question.rank_order == asked.rank_order && question.on_host == asked.on_host &&
+         std::equal(counts.begin(), counts.end(), asked.counts.begin(), asked.counts.end()) &&
+         std::equal(receive_counts.begin(), receive_counts.end(), asked.receive_counts.begin(),
+                    asked.receive_counts.end());
+}
+
 schedule::Request PlanCache::request_of(const Question& question) const {
   schedule::Request request;
   request.operation = question.operation;

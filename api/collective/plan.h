@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -90,17 +89,7 @@ class PlanCache {
     std::vector<std::uint64_t> counts;
     std::vector<std::uint64_t> receive_counts;
     std::shared_ptr<const Plan> plan;
-    [[nodiscard]] bool answers(const Question& asked) const noexcept {
-      return question.operation == asked.operation && question.count == asked.count &&
-             question.root == asked.root && question.element_bytes == asked.element_bytes &&
-             question.in_place == asked.in_place && question.commutative == asked.commutative &&
-             question.rank_order == asked.rank_order && question.on_host == asked.on_host &&
-             are_equal(counts, asked.counts) && are_equal(receive_counts, asked.receive_counts);
-    }
-    [[nodiscard]] static bool are_equal(std::span<const std::uint64_t> own,
-                                        std::span<const std::uint64_t> asked) noexcept {
-      return own.size() == asked.size() && (own.empty() || std::equal(own.begin(), own.end(), asked.begin()));
-    }
+    [[nodiscard]] bool answers(const Question& asked) const noexcept;
   };
 
   const std::shared_ptr<const Plan>& look_further(const Question& question);

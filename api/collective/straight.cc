@@ -119,11 +119,10 @@ Posted Run::fail_straight() noexcept {
   if (!messenger_->abort_context(lane_.context, messenger_->options().self, why,
                                  transport::AbortManner::gentle))
     PARLEY_LOG(error, "collective", "out of memory for telling the others that a collective has failed");
-  if (RunList::is_linked(*this)) end_turn();
+  end_turn();
   lane_.history.end(sequence_);
   call_ = nullptr;
   state_ = State::idle;
-  owes_ring_ = false;
   return {Code::aborted};
 }
 
