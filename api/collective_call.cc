@@ -45,6 +45,8 @@ collective::Team team_of(const GroupState& group) {
     const auto next = static_cast<std::uint32_t>(hosts.size());
     team.hosts.push_back(hosts.try_emplace(topology.host_number(process), next).first->second);
   }
+  for (std::uint32_t rank = 0; rank < team.hosts.size(); ++rank)
+    if (rank != team.rank && team.hosts[rank] == team.hosts[team.rank]) team.neighbours.push_back(rank);
   if (hosts.size() == 1) team.hosts.clear();
   team.surroundings = surroundings_of(topology, team);
   return team;

@@ -9,6 +9,11 @@ namespace parley::collective {
 using base::Code;
 
 namespace {
+std::uint32_t most_ranks_of_a_host(const Team& team) {
+  return schedule::largest_host(
+      {.size = static_cast<std::uint32_t>(team.processes.size()), .hosts = team.hosts});
+}
+
 bool is_idle(const std::unique_ptr<Run>& run) noexcept {
   return run->is_idle();
 }
@@ -21,9 +26,9 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
       lane_{engine, team_, context, history_, sharing_},
       plans_(team_, overrides) {
   runs_.reserve(most_under_way);
-  const std::size_t ranks = team_.processes.size();
-  const bool are_neighbours = team_.hosts.empty() && team_.surroundings.near == schedule::Link::shared_memory;
-  if (has_arena && are_neighbours && ranks > 1 && ranks <= most_neighbours)
+  const std::uint32_t ranks = most_ranks_of_a_host(team_);
+  const bool share_memory = team_.surroundings.near == schedule::Link::shared_memory;
+  if (has_arena && share_memory && ranks > 1 && ranks <= most_neighbours)
     meeting_ = std::make_unique<Meeting>(lane_, scratch_, [this] { settle_all(); });
 }
 

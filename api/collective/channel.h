@@ -56,7 +56,7 @@ class Channel {
   // So many calls of a group go by messages before its ranks meet to use memory that all see: many groups
   // have no more.
   static constexpr int calls_before_meeting = 4;
-  // For more ranks it is not tried: each would map the memory of all others.
+  // For more ranks of a host it is not tried: each would map the memory of all others.
   static constexpr std::size_t most_neighbours = 64;
 
  private:

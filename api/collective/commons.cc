@@ -31,8 +31,9 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
   boards_[team.rank] = own_.get();
   // acquire: a message has told of the boards, and this of what has become of them since. One whose owner has
   // left already keeps its number.
+  in_use_.resize(boards_.size());
   for (std::uint32_t rank = 0; rank < boards_.size(); ++rank)
-    in_use_.push_back(stay_word(rank).load(std::memory_order_acquire) & ~has_left);
+    if (boards_[rank] != nullptr) in_use_[rank] = stay_word(rank).load(std::memory_order_acquire) & ~has_left;
 }
 
 Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {
@@ -83,20 +84,19 @@ void Commons::leave() noexcept {
 }
 
 bool Commons::is_unread(const transport::Messenger& messenger) const noexcept {
-  for (std::uint32_t rank = 0; rank < team_.processes.size(); ++rank) {
+  for (const std::uint32_t rank : team_.neighbours) {
     const transport::PeerState state = messenger.peer(team_.processes[rank]).state;
     const bool has_ended = state == transport::PeerState::left || state == transport::PeerState::down;
     // acquire: what comes into our board next is written after their last looks.
     const bool stays = stay_word(rank).load(std::memory_order_acquire) == in_use_[rank];
-    if (rank != team_.rank && !has_ended && stays) return false;
+    if (!has_ended && stays) return false;
   }
   return true;
 }
 
 void Commons::ring(transport::Messenger& messenger) const noexcept {
   base::full_fence();
-  for (std::uint32_t rank = 0; rank < team_.processes.size(); ++rank) {
-    if (rank == team_.rank) continue;
+  for (const std::uint32_t rank : team_.neighbours) {
     const transport::Endpoint* const endpoint = messenger.peer(team_.processes[rank]).endpoint;
     if (endpoint != nullptr && endpoint->neighbour != nullptr) endpoint->neighbour->ring_after_fence();
   }

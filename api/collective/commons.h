@@ -15,7 +15,8 @@
 
 namespace parley::collective {
 
-// What a rank shows the others of its group on one host: its board. Only its owner writes it.
+// What a rank shows the others of its group on its host: its board. Only its owner writes it. All "others"
+// are those, its neighbours.
 //
 // Invariants; marks and turns as in api/schedule/schedule.h:
 // 1. The mark in a slot only grows. Marks of turns with even numbers are in the first slot, of odd ones in
@@ -60,7 +61,7 @@ struct LoanCard {
   Buffer buffers[2] = {};  // input, output
 };
 
-// The boards of all ranks, as one of them sees them, and how far each has come.
+// The boards of a host's ranks, as one of them sees them, and how far each has come.
 // Thread-safety: none; the engine's lock.
 class Commons {
  public:
@@ -75,7 +76,7 @@ class Commons {
   // Has entered the turn before the first one. REQUIRES: memory of board_bytes(), aligned to 64 bytes.
   static void prepare(std::byte* board) noexcept;
 
-  // `boards`: by rank, of all but ourselves; `own` is prepared.
+  // `boards`: by rank, of our neighbours; `own` is prepared.
   Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own,
           std::vector<std::shared_ptr<const std::byte>> boards);
 
@@ -190,7 +191,7 @@ class Commons {
   const Stages stages_;
   const std::shared_ptr<std::byte> own_;
   const std::vector<std::shared_ptr<const std::byte>> others_;
-  std::vector<std::byte*> boards_;            // by rank
+  std::vector<std::byte*> boards_;            // by rank; null: it is on another host
   std::vector<Seen> seen_;                    // the same
   std::vector<std::uint64_t> in_use_;         // the same: the stay_word() of who has not left
   std::array<std::uint64_t, 2> own_calls_{};  // by slot

@@ -42,8 +42,7 @@ std::optional<transport::RemoteKey> Loans::key_of(base::ConstMemoryRef memory) c
   if (memory.data == nullptr || memory.bytes == 0) return std::nullopt;
   std::optional<transport::RemoteKey> key;
   bool is_seen = true;
-  for (std::uint32_t rank = 0; rank < team_->processes.size(); ++rank) {
-    if (rank == team_->rank) continue;
+  for (const std::uint32_t rank : team_->neighbours) {
     transport::Neighbour* const other = neighbour(rank);
     if (other == nullptr) return std::nullopt;
     if (!key) key = other->key_of(memory);

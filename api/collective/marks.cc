@@ -75,9 +75,8 @@ bool Run::has_come(const Step& step) noexcept {
   Commons& commons = *lane_.sharing.commons;
   const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
   if (commons.all_have_reached(wanted)) return true;
-  const auto ranks = static_cast<std::uint32_t>(lane_.team.processes.size());
-  for (std::uint32_t rank = 0; rank < ranks; ++rank)
-    if (rank != lane_.team.rank && !has_come(rank, step.mark)) return false;
+  for (const std::uint32_t rank : lane_.team.neighbours)
+    if (!has_come(rank, step.mark)) return false;
   commons.note_all(wanted);
   return true;
 }
@@ -106,9 +105,7 @@ void Run::note_mismatch(std::uint32_t rank, std::uint64_t call, bool is_of_this_
 void Run::look_at_boards() noexcept {
   Commons* const commons = lane_.sharing.commons.get();
   if (commons == nullptr) return;
-  const auto ranks = static_cast<std::uint32_t>(lane_.team.processes.size());
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    if (rank == lane_.team.rank) continue;
+  for (const std::uint32_t rank : lane_.team.neighbours) {
     const std::optional<std::uint64_t> call = commons->next_call(rank);
     const std::uint64_t number = call_word(sequence_, 0) >> transport::note_bits;
     if (call && *call >> transport::note_bits == number) note_mismatch(rank, *call, true);
@@ -152,9 +149,8 @@ bool Run::look() noexcept {
 void Run::visit_missing(const std::function<void(std::uint32_t)>& visit) const {
   for (const std::uint32_t index : awaited_) {
     const Step& step = plan_->schedule.steps[index];
-    const auto ranks = static_cast<std::uint32_t>(lane_.team.processes.size());
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      const bool is_meant = rank != lane_.team.rank && (step.peer == schedule::everyone || step.peer == rank);
+    for (const std::uint32_t rank : lane_.team.neighbours) {
+      const bool is_meant = step.peer == schedule::everyone || step.peer == rank;
       const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
       if (is_meant && !lane_.sharing.commons->has_reached(rank, wanted)) visit(rank);
     }

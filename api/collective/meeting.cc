@@ -7,12 +7,15 @@
 #include <string>
 #include <utility>
 
+#include "api/schedule/builder.h"
 #include "api/schedule/catalogue.h"
+#include "api/schedule/hosts.h"
+#include "api/schedule/linear.h"
+#include "api/schedule/selection.h"
 #include "transport/base/log.h"
 
 namespace parley::collective {
 
-using schedule::Algorithm;
 using schedule::Operation;
 using Sight = transport::Neighbour::Sight;
 
@@ -26,10 +29,30 @@ constexpr Commons::Stages without{std::size_t{1} << 20, 2};
 constexpr Commons::Stages of_many{std::size_t{256} << 10, 2};
 constexpr std::size_t few_ranks = 4, many_ranks = 8;
 
-std::shared_ptr<const Plan> plan_for(const Team& team, std::size_t bytes) {
+schedule::Shape shape_for(const Team& team, std::size_t bytes) {
   const auto ranks = static_cast<std::uint32_t>(team.processes.size());
-  const schedule::Shape shape{.rank = team.rank, .size = ranks, .count = bytes};
-  return plan_of(schedule::make(Operation::all_gather, Algorithm::linear, shape), ranks, 1);
+  return {.rank = team.rank, .size = ranks, .count = bytes, .hosts = team.hosts};
+}
+
+// An all_gather of `bytes` from each rank of our host.
+std::shared_ptr<const Plan> plan_for_host(const Team& team, std::size_t bytes) {
+  const schedule::Shape shape = shape_for(team, bytes);
+  const schedule::Team local = schedule::Hosts(shape).local();
+  schedule::Builder builder(Operation::all_gather, shape);
+  const schedule::Blocks blocks(builder.output().part(0, local.size() * bytes), local.size());
+  schedule::linear_all_gather(builder, local, blocks, builder.input());
+  return plan_of(builder.finish(), shape.size, 1);
+}
+
+// The same of all ranks of the group.
+std::shared_ptr<const Plan> plan_for_all(const Team& team, std::size_t bytes) {
+  schedule::Request request{.operation = Operation::all_gather, .shape = shape_for(team, bytes)};
+  request.element_bytes = 1;
+  request.surroundings = team.surroundings;
+  const schedule::Candidate chosen = schedule::select(request, {}).chosen;
+  request.shape.segment_count = chosen.segment_count;
+  return plan_of(schedule::make(Operation::all_gather, chosen.algorithm, request.shape), request.shape.size,
+                 1);
 }
 
 }  // namespace
@@ -47,7 +70,7 @@ Meeting::~Meeting() {
 }
 
 Commons::Stages Meeting::stages() const noexcept {
-  const std::size_t ranks = lane_.team.processes.size();
+  const std::size_t ranks = schedule::largest_host(shape_for(lane_.team, 0));  // the same for all
   if (lane_.team.surroundings.ranks_per_core > 1) return ranks > many_ranks ? of_many : without;
   return ranks > few_ranks ? of_many : with_cores;
 }
@@ -60,23 +83,26 @@ void Meeting::supply(std::shared_ptr<std::byte> board) noexcept {
 
 void Meeting::begin(transport::Messenger& messenger) {
   messenger_ = &messenger;
-  const std::size_t ranks = lane_.team.processes.size();
-  plan_for_words_ = plan_for(lane_.team, word_bytes);
-  plan_for_cards_ = plan_for(lane_.team, sizeof(Card));
-  words_.resize(ranks);
-  cards_.resize(ranks);
-  waiting_.reserve(ranks);
+  plan_for_greeting_ = plan_for_host(lane_.team, sizeof own_word_);
+  plan_for_telling_ = plan_for_host(lane_.team, sizeof own_card_);
+  plan_for_agreement_ = plan_for_all(lane_.team, sizeof own_word_);
+  here_ = lane_.team.neighbours;
+  here_.insert(std::lower_bound(here_.begin(), here_.end(), lane_.team.rank), lane_.team.rank);
+  words_.resize(lane_.team.processes.size());
+  cards_.resize(here_.size());
+  waiting_.reserve(here_.size());
   state_ = State::introducing;
   lane_.sharing.meeting = this;
   const Signature signature{.operation = Operation::all_gather, .dtype = DType::bytes, .is_meeting = true};
   const std::int64_t first = lane_.history.begin(signature);
   second_number_ = lane_.history.begin(signature);
   third_number_ = lane_.history.begin(signature);
-  start(greeting_, first, &own_word_, words_.data(), word_bytes);
+  start(greeting_, first, plan_for_greeting_, &own_word_, words_.data(), sizeof own_word_);
 }
 
-// An all_gather of `bytes` from each, by messages.
-void Meeting::start(Run& run, std::int64_t number, const void* own, void* all, std::size_t bytes) noexcept {
+// An all_gather of `bytes` from each.
+void Meeting::start(Run& run, std::int64_t number, const std::shared_ptr<const Plan>& plan, const void* own,
+                    void* all, std::size_t bytes) noexcept {
   call_ = Call();
   call_.signature = {.operation = Operation::all_gather, .dtype = DType::bytes, .is_meeting = true};
   call_.question.operation = Operation::all_gather;
@@ -89,7 +115,6 @@ void Meeting::start(Run& run, std::int64_t number, const void* own, void* all, s
   call_.number = number;
   run_has_ended_ = false;
   under_way_ = &run;
-  const auto& plan = bytes == word_bytes ? plan_for_words_ : plan_for_cards_;
   const transport::Posted posted = run.start_borrowed(*messenger_, call_, plan);
   if (posted.request == nullptr) {
     has_failed_ = true;
@@ -143,8 +168,7 @@ void Meeting::show() noexcept {
   waiting_.clear();
   if (board_ == nullptr) return tell();
   const base::ConstMemoryRef board{board_.get(), board_bytes()};
-  for (std::uint32_t rank = 0; rank < cards_.size(); ++rank) {
-    if (rank == lane_.team.rank) continue;
+  for (const std::uint32_t rank : lane_.team.neighbours) {
     transport::Neighbour* const other = neighbour(rank);
     const auto key = other == nullptr ? std::nullopt : other->key_of(board);
     if (!key) return tell();
@@ -175,19 +199,20 @@ void Meeting::tell() noexcept {
   if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
   state_ = State::telling;
   waiting_.clear();
-  start(telling_, second_number_, &own_card_, cards_.data(), sizeof(Card));
+  start(telling_, second_number_, plan_for_telling_, &own_card_, cards_.data(), sizeof own_card_);
 }
 
-// Whose board is seen by all others has shown it here, too, before he told so.
+// Whose board is seen by all others of the host has shown it here, too, before he told so.
 std::unique_ptr<Commons> Meeting::make_commons() {
   if (!std::all_of(cards_.begin(), cards_.end(), [](const Card& card) { return card.is_seen; }))
     return nullptr;
   const std::size_t bytes = board_bytes();
-  std::vector<std::shared_ptr<const std::byte>> boards(cards_.size());
-  for (std::uint32_t rank = 0; rank < cards_.size(); ++rank) {
+  std::vector<std::shared_ptr<const std::byte>> boards(lane_.team.processes.size());
+  for (std::size_t i = 0; i < here_.size(); ++i) {
+    const std::uint32_t rank = here_[i];
     if (rank == lane_.team.rank) continue;
     transport::Neighbour* const other = neighbour(rank);
-    if (other != nullptr) boards[rank] = other->look(cards_[rank].key, bytes);
+    if (other != nullptr) boards[rank] = other->look(cards_[i].key, bytes);
     const bool is_there = boards[rank] != nullptr &&
                           reinterpret_cast<std::uintptr_t>(boards[rank].get()) % sizeof(BoardSlot) == 0;
     if (!is_there) return nullptr;
@@ -202,7 +227,7 @@ void Meeting::map() noexcept {
   }
   own_word_ = commons_ != nullptr ? std::byte{1} : std::byte{0};
   state_ = State::agreeing;
-  start(agreement_, third_number_, &own_word_, words_.data(), word_bytes);
+  start(agreement_, third_number_, plan_for_agreement_, &own_word_, words_.data(), sizeof own_word_);
 }
 
 void Meeting::end() noexcept {

@@ -11,14 +11,14 @@
 
 namespace parley::collective {
 
-// Finds out, once for a group, whether its ranks can show each other their boards; all come to the same
-// answer. By three collectives of messages, which have numbers among the group's calls: in the first all
-// meet, then each shows its board to all others, in the second all tell whether those see it, and where it
-// is, then each maps what it has been told of, and in the third all tell whether they could. So nobody needs
-// another one any more when he has told the last.
+// Finds out, once for a group, whether its ranks can show those of their host their boards; all come to the
+// same answer. By three collectives of messages, which have numbers among the group's calls: in the first the
+// ranks of each host meet, then each shows its board to the others, in the second they tell whether those see
+// it, and where it is, then each maps what it has been told of, and in the third all ranks of the group tell
+// whether they could.
 //
-// Course: none --begin()--> introducing --all have come--> showing --all see it, or one does not--> telling
-//         --all have told--> agreeing --all have told--> over
+// Course: none --begin()--> introducing --its host's have come--> showing --all see it, or one does not-->
+//         telling --its host's have told--> agreeing --all have told--> over
 // A failure or an abort of the group's collectives leads from everywhere to `over`, with nothing.
 // Thread-safety: none; the engine's lock.
 class Meeting final : public transport::Agent, public transport::Watcher, public Delay {
@@ -54,11 +54,10 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   // What a rank tells of its board.
   struct Card {
     transport::RemoteKey key;
-    bool is_seen = false;  // by all others
+    bool is_seen = false;  // by all others of its host
   };
-  static constexpr std::size_t word_bytes = 1;
-
-  void start(Run& run, std::int64_t number, const void* own, void* all, std::size_t bytes) noexcept;
+  void start(Run& run, std::int64_t number, const std::shared_ptr<const Plan>& plan, const void* own,
+             void* all, std::size_t bytes) noexcept;
   void show() noexcept;
   void tell() noexcept;
   void map() noexcept;
@@ -74,8 +73,9 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   Run telling_;
   Run agreement_;
   const Run* under_way_ = nullptr;  // one of them
-  std::shared_ptr<const Plan> plan_for_words_;
-  std::shared_ptr<const Plan> plan_for_cards_;
+  std::shared_ptr<const Plan> plan_for_greeting_;
+  std::shared_ptr<const Plan> plan_for_telling_;
+  std::shared_ptr<const Plan> plan_for_agreement_;
   transport::Messenger* messenger_ = nullptr;
   State state_ = State::none;
   bool run_has_ended_ = false;
@@ -86,9 +86,10 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   bool is_supplied_ = false;
   Call call_;
   std::byte own_word_{};          // of the third: 1, it has mapped all
-  std::vector<std::byte> words_;  // by rank
+  std::vector<std::byte> words_;  // by rank; of the first: of those of our host
   Card own_card_;
-  std::vector<Card> cards_;             // by rank
+  std::vector<std::uint32_t> here_;     // the ranks of our host, in their order
+  std::vector<Card> cards_;             // of those
   std::vector<std::uint32_t> waiting_;  // ranks that do not see our board yet
   std::unique_ptr<Commons> commons_;    // until all have it
 };

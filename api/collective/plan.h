@@ -14,9 +14,10 @@ namespace parley::collective {
 
 // The ranks of a group, as its schedules see them.
 struct Team {
-  std::uint32_t rank = 0;                // ours
-  std::vector<std::uint32_t> processes;  // by rank: numbers in the world
-  std::vector<std::uint32_t> hosts;      // by rank: which host; empty: all on one
+  std::uint32_t rank = 0;                 // ours
+  std::vector<std::uint32_t> processes;   // by rank: numbers in the world
+  std::vector<std::uint32_t> hosts;       // by rank: which host; empty: all on one
+  std::vector<std::uint32_t> neighbours;  // the other ranks of our host
   schedule::Surroundings surroundings;
 };
 

@@ -67,7 +67,7 @@ class Run;
 struct TurnTag;
 using RunList = base::IntrusiveList<Run, TurnTag>;
 
-// What the ranks of a group on one host have in common, beside their messages.
+// What the ranks of a group on each host have in common, beside their messages.
 struct Sharing {
   std::unique_ptr<Commons> commons;  // null: nothing, or not yet
   RunList turns;                     // the runs that use it, in the order of their calls: the first one does

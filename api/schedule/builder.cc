@@ -6,10 +6,23 @@
 #include "api/schedule/rank_blocks.h"
 
 namespace parley::schedule {
+namespace {
+
+std::vector<std::uint32_t> sharers_of(const Shape& shape) {
+  std::vector<std::uint32_t> sharers;
+  if (shape.stage_count == 0) return sharers;
+  for (std::uint32_t rank = 0; rank < shape.size; ++rank)
+    if (rank != shape.rank && (shape.hosts.empty() || shape.hosts[rank] == shape.hosts[shape.rank]))
+      sharers.push_back(rank);
+  return sharers;
+}
+
+}  // namespace
 
 Builder::Builder(Operation operation, const Shape& shape)
     : rank_(shape.rank),
       size_(shape.size),
+      sharers_(sharers_of(shape)),
       in_place_(shape.in_place),
       has_loans_(shape.loan_count != 0 && largest_block(shape) >= shape.loan_count),
       layout_(in_place_layout(operation, shape)),
@@ -162,15 +175,16 @@ std::uint32_t Builder::publish(Progress progress) {
 }
 
 std::uint32_t Builder::await_turn(std::uint32_t peer, std::int32_t mark) {
-  if (peer == everyone && size_ == 2) peer = 1 - rank_;  // one look instead of a loop over the ranks
+  if (peer == everyone && sharers_.size() == 1) peer = sharers_[0];  // one look instead of a loop over them
   const std::uint32_t step = add({.kind = StepKind::await, .peer = peer, .mark = mark});
   if (published_ != no_step) before_.push_back(published_);
   settle(step);
+  shared_.push_back(step);
   awaits_.resize(size_, no_step);
-  if (peer == everyone)
-    std::fill(awaits_.begin(), awaits_.end(), step);
-  else
+  if (peer != everyone)
     awaits_[peer] = step;
+  else
+    for (const std::uint32_t sharer : sharers_) awaits_[sharer] = step;
   return step;
 }
 
@@ -190,7 +204,7 @@ void Builder::may_lend(Loan buffer) noexcept {
 }
 
 void Builder::end_loans() {
-  if (!has_loans_) return;
+  if (!has_loans_ || schedule_.turns == 0) return;
   schedule_.has_loans = true;
   publish(Progress::returned);
   schedule_.steps[await_mark(everyone, Progress::returned)].for_lenders = true;

@@ -52,13 +52,14 @@ class Builder {
   // before: all of them in the first turns, for the collective before may have been anything; later
   // `readers`, one rank or all.
   void make_room(std::uint32_t readers = everyone);
-  // What was done in shared memory before, reading too, has been done when others see this.
+  // What was done in shared memory before, reading too, has been done when others see this; and what was
+  // awaited has come: a rank that shows nothing does not run ahead.
   std::uint32_t publish(Progress progress);
   // What is read of `peer` from here on, and written by us, comes after this. Comes itself after our last
   // publish().
   std::uint32_t await_mark(std::uint32_t peer, Progress progress);
 
-  // Whether callers' buffers may be lent; then end_loans() is called last.
+  // Whether callers' buffers may be lent; then end_loans() is called last, if there was a turn.
   [[nodiscard]] bool has_loans() const noexcept { return has_loans_; }
   // This rank may lend the buffer.
   void may_lend(Loan buffer) noexcept;
@@ -101,6 +102,7 @@ class Builder {
 
   std::uint32_t rank_;
   std::uint32_t size_;
+  std::vector<std::uint32_t> sharers_;  // the other ranks that we share memory with
   bool in_place_;
   bool has_loans_;
   InPlaceLayout layout_;
@@ -112,7 +114,7 @@ class Builder {
   Lanes receives_;                                       // the same
   std::vector<std::uint32_t> before_;                    // what the step in the making waits for
   std::vector<std::uint32_t> awaits_;                    // the last await of each peer; none: nobody awaited
-  std::vector<std::uint32_t> shared_;                    // what was done in shared memory since we published
+  std::vector<std::uint32_t> shared_;                    // what was done there since we published
   std::uint32_t published_ = no_step;                    // the last time
   using Edge = std::pair<std::uint32_t, std::uint32_t>;  // earlier, later
   std::vector<Edge> edges_;                              // by the later step

@@ -66,12 +66,13 @@ double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, 
   const Cost promised = cost(operation, algorithm, shape);
   const double crossing = promised.far.elements > 0 ? ranks_that_cross(algorithm, shape) : 1;
   const bool shares_cores = surroundings.ranks_per_core > 1;
-  Path near = promised.near;
-  // What a message takes within a host beyond its ends is done by the host's cores, too: where those are
-  // scarce nobody does anything else meanwhile.
-  if (shares_cores) near.hops = near.messages;
+  Path near = promised.near, far = promised.far;
+  // What a message takes beyond its ends is done by the hosts' cores, too: where those are scarce nobody does
+  // anything else meanwhile.
+  if (shares_cores)
+    for (Path* path : {&near, &far}) path->hops = path->messages;
   const double alone = path_ns(near, price(surroundings.near), element_bytes, 1) +
-                       path_ns(promised.far, price(surroundings.far), element_bytes, crossing) +
+                       path_ns(far, price(surroundings.far), element_bytes, crossing) +
                        shared_ns(promised.shared, element_bytes) +
                        static_cast<double>(promised.reduced * element_bytes) * fold_byte_ns;
   if (!shares_cores) return alone;

@@ -13,12 +13,12 @@ enum class StepKind : std::uint8_t {
   copy,     // `from` to `to`; equal counts, no overlap
   reduce,   // `to` := the operands folded from the left, in their order
   publish,  // our mark becomes `mark`; what we wrote to our line and stage before can be read by who sees it
-  await,    // ends when the mark of `peer`, or of all other ranks, is `mark` at least
+  await,    // ends when the mark of `peer`, or of all others of our host, is `mark` at least
 };
 
 // "No step", in Step::next_in_lane.
 inline constexpr std::uint32_t no_step = 0xffffffff;
-// "All other ranks", in Step::peer of an await.
+// "All other ranks that we share memory with", those of our host, in Step::peer of an await.
 inline constexpr std::uint32_t everyone = 0xffffffff;
 
 // What a rank tells the others of a host of itself: how far it has come in a turn. Marks only grow, from
@@ -87,8 +87,8 @@ struct Schedule {
   std::vector<std::uint32_t> successors;
   std::vector<Slice> operands;
   std::uint64_t scratch_count = 0;  // elements of Space::scratch; their first content is arbitrary
-  std::uint32_t turns = 0;          // 0: it uses no shared memory. The same on all ranks.
-  bool has_loans = false;           // some rank may lend something. The same on all ranks.
+  std::uint32_t turns = 0;          // 0: it uses no shared memory. The same on all ranks of a host.
+  bool has_loans = false;           // some rank may lend something. The same on all ranks of a host.
   bool may_lend_input = false;      // this rank
   bool may_lend_output = false;
 };

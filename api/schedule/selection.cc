@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/schedule/catalogue.h"
+#include "api/schedule/two_level.h"
 
 namespace parley::schedule {
 namespace {
@@ -75,6 +76,7 @@ std::string duration(double ns) {
 
 std::string describe(const Request& request, const Candidate& candidate) {
   std::string text(name(candidate.algorithm));
+  if (shares_memory_on_hosts(candidate.algorithm, request.shape)) text += " with memory shared on each host";
   if (candidate.segment_count > 0)
     text += " in segments of " + std::to_string(candidate.segment_count * request.element_bytes) + " bytes";
   if (candidate.predicted_ns > 0) text += ", about " + duration(candidate.predicted_ns);

@@ -30,7 +30,8 @@ struct Shape {
   std::uint64_t segment_count = 0;
   // The host of each rank, by any number that tells hosts apart. Empty: all on one host.
   std::span<const std::uint32_t> hosts = {};
-  // Elements of Space::line and Space::stage, of each rank and turn; 0: the ranks share no memory.
+  // Elements of Space::line and Space::stage, of each rank and turn, that the ranks of each host share; 0:
+  // they share no memory.
   std::uint64_t line_count = 0;
   std::uint64_t stage_count = 0;
   // So large blocks, or vectors, may be lent; 0: none.

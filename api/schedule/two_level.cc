@@ -8,8 +8,8 @@
 #include "api/schedule/blocks.h"
 #include "api/schedule/fold_extra.h"
 #include "api/schedule/halving.h"
+#include "api/schedule/host_phases.h"
 #include "api/schedule/hosts.h"
-#include "api/schedule/linear.h"
 #include "api/schedule/rank_blocks.h"
 #include "api/schedule/recursive_doubling.h"
 #include "api/schedule/ring.h"
@@ -23,9 +23,6 @@ bool has_two_levels(const Shape& shape) {
   return hosts > 1 && hosts < shape.size;
 }
 
-std::uint64_t local_rounds(const Hosts& hosts) {
-  return doubling_rounds(hosts.largest());
-}
 std::uint64_t leader_rounds(const Hosts& hosts) {
   return doubling_rounds(hosts.size());
 }
@@ -34,58 +31,66 @@ void broadcast(Builder& builder, const Shape& shape) {
   const Hosts hosts(shape, shape.root);
   const Slice held = shape.rank == shape.root ? builder.input() : builder.output();
   if (hosts.leads()) binomial_broadcast(builder, hosts.across(), held, held);
-  binomial_broadcast(builder, hosts.local(), held, held);
+  const Space at_leader = hosts.mine() == 0 ? Space::input : Space::output;  // the first host has the root
+  broadcast_on_host(builder, shape, hosts, {at_leader, 0, shape.count}, held);
   if (shape.rank == shape.root) builder.copy(held, builder.output());
+  builder.end_loans();
 }
 
 Cost broadcast_cost(const Shape& shape) {
   const Hosts hosts(shape, shape.root);
-  const std::uint64_t near = local_rounds(hosts), far = leader_rounds(hosts);
-  return {.near = {near, near * shape.count},
-          .far = {far, far * shape.count},
-          .sent = (near + far) * shape.count};
+  const std::uint64_t far = leader_rounds(hosts);
+  Cost cost{.far = {far, far * shape.count}, .sent = far * shape.count};
+  add_broadcast_on_host(cost, shape, hosts, shape.count);
+  return cost;
 }
 
 void reduce(Builder& builder, const Shape& shape) {
   const Hosts hosts(shape, shape.root);
-  const bool is_root = shape.rank == shape.root;
-  if (!hosts.leads()) return binomial_reduce(builder, hosts.local(), builder.input(), {});
+  if (!hosts.leads()) {
+    reduce_on_host(builder, shape, hosts, {});
+    return builder.end_loans();
+  }
   const bool has_others = hosts.members(hosts.mine()).size() > 1;
-  const Slice to = is_root ? builder.output() : builder.scratch(has_others ? shape.count : 0);
-  binomial_reduce(builder, hosts.local(), builder.input(), to);
+  const Slice to =
+      shape.rank == shape.root ? builder.output() : builder.scratch(has_others ? shape.count : 0);
+  if (has_others) reduce_on_host(builder, shape, hosts, to);
   binomial_reduce(builder, hosts.across(), has_others ? to : builder.input(), builder.output());
+  builder.end_loans();
 }
 
 Cost reduce_cost(const Shape& shape) {
   const Hosts hosts(shape, shape.root);
-  const std::uint64_t near = local_rounds(hosts), far = leader_rounds(hosts);
-  return {.near = {near, near * shape.count},
-          .far = {far, far * shape.count},
-          .sent = shape.count,
-          .reduced = (near + far) * shape.count};
+  const std::uint64_t far = leader_rounds(hosts);
+  Cost cost{.far = {far, far * shape.count}, .sent = shape.count, .reduced = far * shape.count};
+  add_reduce_on_host(cost, shape, hosts);
+  return cost;
 }
 
 void all_reduce(Builder& builder, const Shape& shape) {
   const Hosts hosts(shape);
-  const Team local = hosts.local();
-  binomial_reduce(builder, local, builder.input(), builder.output());
-  if (hosts.leads())
-    recursive_doubling_all_reduce(builder, hosts.across(),
-                                  local.size() > 1 ? builder.output() : builder.input(), builder.output());
-  binomial_broadcast(builder, local, builder.output(), builder.output());
+  reduce_on_host(builder, shape, hosts, builder.output());
+  if (hosts.leads()) {
+    const bool has_others = hosts.members(hosts.mine()).size() > 1;
+    recursive_doubling_all_reduce(builder, hosts.across(), has_others ? builder.output() : builder.input(),
+                                  builder.output());
+  }
+  broadcast_on_host(builder, shape, hosts, builder.output(), builder.output());
+  builder.end_loans();
 }
 
 Cost all_reduce_cost(const Shape& shape) {
   const Hosts hosts(shape);
   const FoldExtra fold(hosts.size());
-  const std::uint64_t near = 2 * local_rounds(hosts);
   const std::uint64_t extra = fold.extra() > 0 ? 1 : 0;
   // Without a power of two one leader waits for more than others do, who may be ahead of it by a message.
   const std::uint64_t far = fold.rounds() + 3 * extra;
-  return {.near = {near, near * shape.count},
-          .far = {far, far * shape.count},
-          .sent = (local_rounds(hosts) + fold.rounds() + extra) * shape.count,
-          .reduced = (local_rounds(hosts) + fold.rounds() + extra) * shape.count};
+  const std::uint64_t messages = fold.rounds() + extra;
+  Cost cost{
+      .far = {far, far * shape.count}, .sent = messages * shape.count, .reduced = messages * shape.count};
+  add_reduce_on_host(cost, shape, hosts);
+  add_broadcast_on_host(cost, shape, hosts, shape.count);
+  return cost;
 }
 
 void sliced_all_reduce(Builder& builder, const Shape& shape) {
@@ -98,26 +103,24 @@ void sliced_all_reduce(Builder& builder, const Shape& shape) {
   for (std::uint32_t i = 0; i < slices; ++i) counts[i] = cut[i].count;
   const Blocks in(builder.input(), counts), out(builder.output(), counts);
   const Slice mine = out[local.me()];
-  linear_reduce_scatter(builder, local, in, mine);
+  reduce_scatter_on_host(builder, shape, hosts, in, mine);
   if (local.me() < slices)
     rabenseifner_all_reduce(builder, hosts.across(), local.size() > 1 ? mine : in[local.me()], mine);
-  linear_all_gather(builder, local, out, mine);
+  all_gather_on_host(builder, shape, hosts, out);
+  builder.end_loans();
 }
 
 Cost sliced_all_reduce_cost(const Shape& shape) {
   const Hosts hosts(shape);
-  const std::uint64_t others = hosts.largest() - 1;
   const std::uint64_t slice = divide_up(shape.count, hosts.smallest());
   Cost across = rabenseifner_all_reduce_cost(hosts.size(), slice);
   if (FoldExtra(hosts.size()).extra() > 0) {
     ++across.near.messages;  // see above
     across.near.elements += slice;
   }
-  // One message more in each phase: ranks are ahead of each other, those without a slice most of all.
-  return {.near = {2 * others + 2, (2 * others + 2) * slice, 2},
-          .far = across.near,
-          .sent = shape.count + others * slice + across.sent,
-          .reduced = others * slice + across.reduced};
+  Cost cost{.far = across.near, .sent = across.sent, .reduced = across.reduced};
+  add_reduce_scatter_and_all_gather_on_host(cost, shape, hosts, slice);
+  return cost;
 }
 
 // The blocks of all hosts one after another, in the output itself where hosts are runs of ranks.
@@ -144,19 +147,11 @@ void gather_by_leader(Builder& builder, const Shape& shape, const Hosts& hosts) 
   const Slice output = builder.output();
   const Slice whole = order.is_rank_order ? output : builder.scratch(output.count);
   const Blocks by_host(whole, order.counts);
-  std::uint64_t at = 0;
-  for (const std::uint32_t rank : hosts.members(hosts.mine())) {
-    const Slice place = by_host[hosts.mine()].part(at, block_count(shape, rank));
-    if (rank == shape.rank)
-      builder.copy(builder.input(), place);
-    else
-      builder.receive(rank, place);
-    at += place.count;
-  }
+  gather_on_host(builder, shape, hosts, by_host[hosts.mine()]);
   ring_all_gather(builder, hosts.across(), by_host, by_host[hosts.mine()]);
   if (order.is_rank_order) return;
   const Blocks by_rank = rank_blocks(output, shape);
-  at = 0;
+  std::uint64_t at = 0;
   for (std::uint32_t host = 0; host < hosts.size(); ++host)
     for (const std::uint32_t rank : hosts.members(host)) {
       builder.copy(whole.part(at, by_rank[rank].count), by_rank[rank]);
@@ -169,32 +164,34 @@ void all_gather(Builder& builder, const Shape& shape) {
   if (hosts.leads())
     gather_by_leader(builder, shape, hosts);
   else
-    builder.send(hosts.members(hosts.mine()).front(), builder.input());
-  binomial_broadcast(builder, hosts.local(), builder.output(), builder.output());
+    gather_on_host(builder, shape, hosts, {});
+  broadcast_on_host(builder, shape, hosts, builder.output(), builder.output());
+  builder.end_loans();
 }
 
 Cost all_gather_cost(const Shape& shape) {
   const Hosts hosts(shape);
   const std::vector<std::uint64_t> counts = host_order(hosts, shape).counts;
-  const std::uint64_t total = total_count(shape), others = hosts.largest() - 1, hops = hosts.size() - 1;
+  const std::uint64_t total = total_count(shape), hops = hosts.size() - 1;
   const std::uint64_t host = *std::max_element(counts.begin(), counts.end());
-  return {.near = {others + local_rounds(hosts), others * largest_block(shape) + local_rounds(hosts) * total,
-                   1 + local_rounds(hosts)},
-          .far = {hops, hops * host},
-          .sent = std::min(hops * host, total) + local_rounds(hosts) * total};
+  Cost cost{.far = {hops, hops * host}, .sent = std::min(hops * host, total)};
+  add_gather_on_host(cost, shape, hosts);
+  add_broadcast_on_host(cost, shape, hosts, total);
+  return cost;
 }
 
 void barrier(Builder& builder, const Shape& shape) {
   const Hosts hosts(shape);
-  const Team local = hosts.local();
-  Steps came = assemble(builder, local);
+  Steps came = assemble_on_host(builder, shape, hosts);
   if (hosts.leads()) came = disseminate(builder, hosts.across(), came);
-  release(builder, local, came);
+  release_on_host(builder, shape, hosts, came);
 }
 
 Cost barrier_cost(const Shape& shape) {
   const Hosts hosts(shape);
-  return {.near = {2 * local_rounds(hosts), 0}, .far = {leader_rounds(hosts), 0}};
+  Cost cost{.far = {leader_rounds(hosts), 0}};
+  add_barrier_on_host(cost, shape, hosts);
+  return cost;
 }
 
 constexpr Order any = Order::any;
@@ -214,6 +211,11 @@ constexpr Entry entries[] = {
 
 std::span<const Entry> two_level_entries() {
   return entries;
+}
+
+bool shares_memory_on_hosts(Algorithm algorithm, const Shape& shape) {
+  return (algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced) &&
+         shares_memory_on_hosts(shape);
 }
 
 }  // namespace parley::schedule

@@ -71,6 +71,8 @@ Boards::Located Boards::located(std::uint32_t rank, const Slice& slice) const {
 }
 
 std::string Boards::reads(std::uint32_t rank, std::uint32_t step, const Slice& slice) {
+  if (is_shared(slice.space) && slice.owner != rank && !group_.are_neighbours(rank, slice.owner))
+    return "rank " + std::to_string(rank) + " reads what is on another host";
   return touch(rank, step, located(rank, slice), false);
 }
 
@@ -87,7 +89,7 @@ std::string Boards::between(std::uint32_t rank, std::uint32_t step) {
 }
 
 std::string Boards::touch(std::uint32_t rank, std::uint32_t step, const Located& what, bool writes) {
-  if (!what.is_seen_by_others || what.count == 0) return "";
+  if (known_.empty() || !what.is_seen_by_others || what.count == 0) return "";
   const Access access{what.begin, what.begin + what.count, rank, step, writes};
   const bool is_board =
       std::get<Space>(what.place) == Space::line || std::get<Space>(what.place) == Space::stage;
@@ -115,6 +117,12 @@ std::string Boards::publish(std::uint32_t rank, std::uint32_t step, std::int32_t
   return "";
 }
 
+std::string Boards::look_back(std::uint32_t rank, std::int32_t mark) const {
+  const std::int32_t own_turn = published_[rank].rbegin()->first / marks_per_turn;
+  if (own_turn < mark / marks_per_turn + 2) return "";
+  return "rank " + std::to_string(rank) + " waits for mark " + std::to_string(mark) + " two turns later";
+}
+
 bool Boards::has_come(std::uint32_t peer, std::int32_t mark) const {
   return published_[peer].rbegin()->first >= mark;
 }
@@ -122,7 +130,7 @@ bool Boards::has_come(std::uint32_t peer, std::int32_t mark) const {
 bool Boards::await(std::uint32_t rank, std::uint32_t step, std::uint32_t peer, std::int32_t mark) {
   std::vector<std::uint32_t> peers;
   for (std::uint32_t other = 0; other < published_.size(); ++other)
-    if (other != rank && (peer == everyone || peer == other)) peers.push_back(other);
+    if (peer == other || (peer == everyone && group_.are_neighbours(rank, other))) peers.push_back(other);
   const auto came = [&](std::uint32_t other) { return has_come(other, mark); };
   if (!std::all_of(peers.begin(), peers.end(), came)) return false;
   // Of all that may have been seen, the least is sure.
@@ -158,6 +166,7 @@ void append(Schedule& to, std::vector<Edge>& edges, const Schedule& from, const 
     change(step.from);
     change(step.to);
     step.first_operand += operands;
+    if (step.next_in_lane != no_step) step.next_in_lane += first;
     to.steps.push_back(step);
   }
   for (Slice operand : from.operands) {
@@ -169,6 +178,8 @@ void append(Schedule& to, std::vector<Edge>& edges, const Schedule& from, const 
 void connect(Schedule& schedule, std::vector<Edge> edges) {
   std::sort(edges.begin(), edges.end());
   for (Step& step : schedule.steps) step.successor_count = step.blockers = 0;
+  for (std::uint32_t i = 0; i < schedule.steps.size(); ++i)
+    if (schedule.steps[i].next_in_lane != no_step) ++schedule.steps[schedule.steps[i].next_in_lane].blockers;
   for (const auto& [earlier, later] : edges) {
     Step& step = schedule.steps[earlier];
     if (step.successor_count++ == 0)
@@ -216,7 +227,7 @@ Schedule followed_by(const Schedule& first, const Schedule& second) {
   });
   for (std::uint32_t i = 0; i < second.steps.size(); ++i) {
     both.steps[begin + i].mark += static_cast<std::int32_t>(first.turns) * marks_per_turn;
-    if (second.steps[i].blockers == 0) edges.emplace_back(joint, begin + i);
+    edges.emplace_back(joint, begin + i);
   }
   connect(both, std::move(edges));
   both.scratch_count = first.scratch_count + second.scratch_count;

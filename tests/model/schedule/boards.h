@@ -35,6 +35,9 @@ class Boards {
   // The caller has its buffers.
   std::string between(std::uint32_t rank, std::uint32_t step);
   std::string publish(std::uint32_t rank, std::uint32_t step, std::int32_t mark);
+  // A rank has told in which call it is by its marks of the last two turns, by which it looks at those of
+  // others.
+  [[nodiscard]] std::string look_back(std::uint32_t rank, std::int32_t mark) const;
   // Whether it can end; then it knows what was before the marks.
   bool await(std::uint32_t rank, std::uint32_t step, std::uint32_t peer, std::int32_t mark);
   // `later` begins after the end of `earlier`.
@@ -81,7 +84,7 @@ class Boards {
 // A rank's schedule that works on scratch memory in place of the caller's, so many elements of it.
 Schedule set_aside(Schedule schedule, std::uint64_t input_count, std::uint64_t output_count);
 // Of one collective, and then of another one: as an executor runs them, the second after the end of the
-// first. Neither sends messages.
+// first.
 Schedule followed_by(const Schedule& first, const Schedule& second);
 
 }  // namespace parley::schedule

@@ -24,7 +24,7 @@ struct Case {
   InPlace in_place = InPlace::nobody;
   std::uint64_t segment_count = 0;
   Placing placing = Placing::one_host;
-  std::uint64_t stage_count = 0;  // elements that each rank can show at once; 0: they share no memory
+  std::uint64_t stage_count = 0;  // elements that each rank can show its host at once; 0: none share memory
   bool has_loans = false;         // callers' buffers may be lent
   std::uint64_t line_count = 2;   // how many of them have room beside a mark
 };
@@ -44,6 +44,10 @@ class Group {
   [[nodiscard]] const Case& what() const { return case_; }
   [[nodiscard]] const Shape& shape(std::uint32_t rank) const { return shapes_[rank]; }
   [[nodiscard]] std::uint32_t host(std::uint32_t rank) const { return hosts_[rank]; }
+  // Whether they see each other's marks.
+  [[nodiscard]] bool are_neighbours(std::uint32_t rank, std::uint32_t other) const {
+    return rank != other && hosts_[rank] == hosts_[other];
+  }
   // all_to_all: what `from` sends to `to`.
   [[nodiscard]] std::uint64_t pair_count(std::uint32_t from, std::uint32_t to) const;
 

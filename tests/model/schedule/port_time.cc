@@ -54,6 +54,7 @@ class Clock {
     std::set<Arrival> arrivals;
     std::uint64_t sending_until = 0;
     std::uint64_t receiving_until = 0;
+    std::int32_t mark = mark_of(-1, Progress::entered);  // published last
   };
   struct Lane {
     std::vector<std::uint32_t> receives;  // steps, in order
@@ -80,13 +81,31 @@ class Clock {
         push(std::max(now_, lane.arrived.front()), end, rank, index);
         lane.arrived.pop_front();
       }
+    } else if (step.kind == StepKind::await && !has_come(rank, step)) {
+      waiting_.emplace_back(rank, index);
     } else {
       push(now_, end, rank, index);
     }
   }
 
+  bool has_come(std::uint32_t rank, const Step& step) const {
+    for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
+      const bool is_meant =
+          step.peer == other || (step.peer == everyone && group_.are_neighbours(rank, other));
+      if (is_meant && ranks_[other].mark < step.mark) return false;
+    }
+    return true;
+  }
+
+  // Those who wait for marks look again. A mark takes no time, and no port.
+  void publish(std::uint32_t rank, std::int32_t mark) {
+    ranks_[rank].mark = mark;
+    for (const auto& [other, index] : std::exchange(waiting_, {})) start(other, index);
+  }
+
   void finish(std::uint32_t rank, std::uint32_t index) {
     const Step& step = schedules_[rank].steps[index];
+    if (step.kind == StepKind::publish) publish(rank, step.mark);
     for (std::uint32_t i = 0; i < step.successor_count; ++i)
       unblock(rank, schedules_[rank].successors[step.first_successor + i]);
   }
@@ -134,6 +153,7 @@ class Clock {
   Price price_;
   std::vector<Rank> ranks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Lane> lanes_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> waiting_;  // for marks: ranks and steps
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t now_ = 0;
 };

@@ -27,8 +27,12 @@ constexpr std::size_t drawn_cases = 3;
 // Of a small group, for sanitizers.
 constexpr std::size_t sanitized_cases = 12;
 
-bool shares_memory(Algorithm algorithm) {
+// Whether ranks must share memory, or may.
+bool needs_memory(Algorithm algorithm) {
   return algorithm == Algorithm::flat || algorithm == Algorithm::slices;
+}
+bool looks_at_hosts(Algorithm algorithm) {
+  return algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
 }
 
 // Of those that share memory; of more they do not.
@@ -36,7 +40,7 @@ constexpr std::uint32_t most_neighbours = 64;
 
 std::vector<std::uint32_t> sizes(Algorithm algorithm) {
   if (sanitizer::is_on) return {1, 2, 3, 5, 8, 11};
-  if (shares_memory(algorithm)) return {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 17, 24, most_neighbours};
+  if (needs_memory(algorithm)) return {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 17, 24, most_neighbours};
   std::vector<std::uint32_t> all(64);
   for (std::uint32_t i = 0; i < 64; ++i) all[i] = i + 1;
   return all;
@@ -69,10 +73,6 @@ bool looks_at_segments(Algorithm algorithm) {
          algorithm == Algorithm::binary_tree || algorithm == Algorithm::flat;
 }
 
-bool looks_at_hosts(Algorithm algorithm) {
-  return algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
-}
-
 // Of memory that the ranks share: little, so that all goes in turns; or enough for most counts, in stages or
 // on lines. And whether they lend.
 struct SharedRoom {
@@ -81,9 +81,14 @@ struct SharedRoom {
   std::uint64_t line = 0;
 };
 std::vector<SharedRoom> rooms(Algorithm algorithm, std::uint32_t size) {
-  if (!shares_memory(algorithm)) return {SharedRoom{}};
-  return {
-      {size, false, 2}, {2 * size + 5ULL, false, 2 * size + 1ULL}, {size, true, 2}, {size + 5ULL, true, 2}};
+  std::vector<SharedRoom> all;
+  if (!needs_memory(algorithm)) all.push_back({});
+  if (needs_memory(algorithm) || looks_at_hosts(algorithm))
+    for (const SharedRoom& room :
+         {SharedRoom{size, false, 2}, SharedRoom{2 * size + 5ULL, false, 2 * size + 1ULL},
+          SharedRoom{size, true, 2}, SharedRoom{size + 5ULL, true, 2}})
+      all.push_back(room);
+  return all;
 }
 
 std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t size) {

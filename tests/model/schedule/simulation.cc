@@ -33,13 +33,9 @@ class Memory {
     for (std::uint64_t i = 0; i < in; ++i) at({Space::input, i, 1})[0] = contribution(shape.rank, i);
   }
 
-  std::vector<Value> output() { return copy({Space::output, 0, output_count_}); }
-  std::vector<Value> copy(const Slice& slice) {
-    const std::span<Value> values = at(slice);
+  std::vector<Value> output() {
+    const std::span<Value> values = at({Space::output, 0, output_count_});
     return {values.begin(), values.end()};
-  }
-  void write(const Slice& slice, std::span<const Value> values) {
-    std::copy(values.begin(), values.end(), at(slice).begin());
   }
   std::span<Value> at(const Slice& slice) {
     const auto place = static_cast<std::size_t>(slice.space);
@@ -135,7 +131,7 @@ class Machine {
   void handle(const Event& event) {
     if (event.kind == capture) {
       Message& message = messages_[event.message];
-      message.data = memories_[message.sender.rank].copy(step(message.sender).from);
+      message.data = read(message.sender, step(message.sender).from);
       message.captured = true;
       end(message.sender);
       if (message.receiver.step != no_step) events_.push_back({deliver, {}, event.message});
@@ -143,10 +139,10 @@ class Machine {
       Message& message = messages_[event.message];
       const Step& receiving = step(message.receiver);
       if (!message.buffered) {
-        message.data = memories_[message.sender.rank].copy(step(message.sender).from);
+        message.data = read(message.sender, step(message.sender).from);
         end(message.sender);
       }
-      memories_[message.receiver.rank].write(receiving.to, message.data);
+      write(message.receiver, receiving.to, message.data);
       end(message.receiver);
     } else {
       start(event.id);
@@ -177,6 +173,7 @@ class Machine {
         break;
       case StepKind::await:
         if (now.for_lenders && !boards_.lends(id.rank)) break;
+        note(boards_.look_back(id.rank, now.mark));
         if (boards_.await(id.rank, id.step, now.peer, now.mark)) break;
         waiting_.push_back(id);
         return;

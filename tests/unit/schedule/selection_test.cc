@@ -82,6 +82,30 @@ TEST(Selection, CrossesHostsWithLessThanAllRanksHave) {
   EXPECT_TRUE(chosen == Algorithm::two_level || chosen == Algorithm::two_level_sliced) << name(chosen);
 }
 
+TEST(Selection, SaysWhetherTwoLevelsUseTheMemoryOfHosts) {
+  const std::vector<std::uint32_t> placed{0, 0, 0, 1, 1};
+  Request one = request(Operation::all_reduce, 5, 8);
+  one.shape.hosts = placed;
+  const auto said = [&] {
+    return explain(one, select(one, parse_overrides("all_reduce=two_level").value()));
+  };
+  EXPECT_THAT(said(), HasSubstr("two_level, about"));
+  one.shape.line_count = 1;
+  one.shape.stage_count = 3;  // as many as ranks of the larger one
+  EXPECT_THAT(said(), HasSubstr("two_level with memory shared on each host, about"));
+  one.shape.stage_count = 2;
+  EXPECT_THAT(said(), HasSubstr("two_level, about"));
+}
+
+// Four ranks on two cores: a message between hosts is worked on by those, too.
+TEST(Selection, TakesTwoLevelsWhereRanksOfTwoHostsShareCores) {
+  const std::vector<std::uint32_t> placed{0, 0, 1, 1};
+  Request one = request(Operation::all_reduce, 4, 8);
+  one.shape.hosts = placed;
+  one.surroundings.ranks_per_core = 2;
+  EXPECT_EQ(select(one, {}).chosen.algorithm, Algorithm::two_level);
+}
+
 TEST(Selection, DoesWhatAnOverrideAsksForIfThatIsRight) {
   const Overrides asked = parse_overrides("all_reduce=ring").value();
   Request one = request(Operation::all_reduce, 4, 8);

@@ -23,6 +23,8 @@ class BoardsInMemory {
     std::vector<std::shared_ptr<std::byte>> boards;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) boards.push_back(make_board(stages));
     for (team.rank = 0; team.rank < ranks; ++team.rank) {
+      team.neighbours = team.processes;
+      std::erase(team.neighbours, team.rank);
       std::vector<std::shared_ptr<const std::byte>> others(boards.begin(), boards.end());
       others[team.rank] = nullptr;
       commons_.push_back(

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "api/schedule/barriers.h"
+#include "api/schedule/blocks.h"
+#include "api/schedule/builder.h"
+#include "api/schedule/cost.h"
+#include "api/schedule/shape.h"
+#include "api/schedule/team.h"
+
+namespace parley::schedule {
+
+// What is done in memory that all members of a team share, all ranks of a host: each shows the others what
+// they want of it, and takes what it wants of them, itself, in as many turns as stages need. Of what is shown
+// all name it as its owner has it: where it lies in one of the caller's buffers, that may be lent;
+// end_loans() is the caller's part. Messages: none.
+
+// Index 0 has it in `from`; all others get it in `to`. `segment`: elements of a turn, at most a stage.
+void flat_broadcast(Builder& builder, const Shape& shape, const Team& team, const Slice& from,
+                    const Slice& to, std::uint64_t segment);
+
+// `to` at index `root`, or at everyone, := fold of all members' `from`, in the order of the team.
+void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::uint32_t root,
+                 const Slice& from, const Slice& to);
+
+// Each has its block, `from[index]`; index 0 gets them in `to[index]`, unless it has its own there.
+void flat_gather(Builder& builder, const Shape& shape, const Team& team, std::span<const Slice> from,
+                 std::span<const Slice> to, std::uint64_t segment);
+
+// The same of everyone; block i of `to` is index i's.
+void flat_all_gather(Builder& builder, const Shape& shape, const Team& team, std::span<const Slice> from,
+                     const Blocks& to);
+
+// `to` := block me of all members' `from`, folded in the order of the team.
+void flat_reduce_scatter(Builder& builder, const Shape& shape, const Team& team, const Blocks& from,
+                         const Slice& to);
+
+// At index 0: all members came. Index 0 lets all members go, after `before`. See barriers.h.
+Steps flat_assemble(Builder& builder, const Team& team);
+void flat_release(Builder& builder, const Team& team, const Steps& before);
+
+// Where each member shows something else to each other one: as much of every block as has room. Small blocks,
+// all together, beside its mark.
+class Parts {
+ public:
+  // `largest`: elements of the largest block.
+  Parts(const Builder& builder, const Shape& shape, std::uint64_t members, std::uint64_t largest);
+  // Elements of a block in one turn.
+  [[nodiscard]] std::uint64_t room() const noexcept { return room_; }
+  // `piece` of rank `owner`'s, which it shows to the member `to`.
+  [[nodiscard]] Slice shown(std::uint32_t owner, std::uint32_t to, const Slice& piece) const noexcept;
+
+ private:
+  const Builder& builder_;
+  bool on_line_;
+  std::uint64_t room_;
+};
+
+// The blocks that the members bring along, of all_gather and gather, as each names its own.
+std::vector<Slice> inputs_of(const Team& team, const Shape& shape);
+
+// The elements of `block` that lie within [offset, offset + count) of it.
+Slice clipped(const Slice& block, std::uint64_t offset, std::uint64_t count);
+
+// The other members in the order in which each one visits them: so that not all are at the same one.
+template <typename Use>
+void for_each_other(const Team& team, Use use) {
+  for (std::uint32_t distance = 1; distance < team.size(); ++distance) use(team.index(team.me() + distance));
+}
+
+// What they cost.
+Path shared_path(std::uint64_t count, std::uint64_t segment, std::uint64_t copied);
+Path flat_broadcast_path(std::uint64_t count, std::uint64_t segment);
+Path flat_reduce_path(const Shape& shape, std::uint64_t count);
+// Of blocks of at most `largest` elements, `total` together.
+Path flat_gather_path(std::uint64_t members, std::uint64_t largest, std::uint64_t total,
+                      std::uint64_t segment);
+Path flat_all_gather_path(const Shape& shape, std::uint64_t members, std::uint64_t largest,
+                          std::uint64_t total);
+Path flat_reduce_scatter_path(const Shape& shape, std::uint64_t members, std::uint64_t largest,
+                              std::uint64_t total);
+
+}  // namespace parley::schedule
