@@ -74,7 +74,8 @@ double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, 
   const double alone = path_ns(near, price(surroundings.near), element_bytes, 1) +
                        path_ns(far, price(surroundings.far), element_bytes, crossing) +
                        shared_ns(promised.shared, element_bytes) +
-                       static_cast<double>(promised.reduced * element_bytes) * fold_byte_ns;
+                       static_cast<double>(promised.reduced * element_bytes) *
+                           (promised.shared.hops > 0 ? shared_fold_byte_ns : fold_byte_ns);
   if (!shares_cores) return alone;
   // Ranks in turns: all they do takes that much longer, and each hop needs a switch.
   return alone * surroundings.ranks_per_core * (is_pipeline(algorithm) ? shared_pipeline : 1) +

@@ -58,7 +58,7 @@ Model library_model() {
           .copy_byte_ns = schedule::shared_byte_ns,
           .step_ns = schedule::step_ns,
           .seen_mark_ns = schedule::seen_mark_ns,
-          .shared = {{0, schedule::mark_ns, schedule::shared_byte_ns, schedule::fold_byte_ns}}};
+          .shared = {{0, schedule::mark_ns, schedule::shared_byte_ns, schedule::shared_fold_byte_ns}}};
 }
 
 }  // namespace parley::sim

@@ -1,24 +1,28 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 namespace parley::base {
 
-// memcpy(), for what is mostly a value or two: those are copied in place, without a call.
+// memcpy(), for what is mostly a value or two: up to so many bytes are copied in place, by two or three moves
+// of a known size, which may overlap, instead of a call with an unknown one.
+inline constexpr std::size_t few_bytes = 24;
+
 inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  if (bytes == word) {
-    std::memcpy(to, from, word);
-  } else if (bytes > word && bytes <= 2 * word) {
-    std::uint64_t first, last;  // they may overlap
-    std::memcpy(&first, from, word);
-    std::memcpy(&last, from + bytes - word, word);
-    std::memcpy(to, &first, word);
-    std::memcpy(to + bytes - word, &last, word);
-  } else {
+  if (bytes > few_bytes) {
     std::memcpy(to, from, bytes);
+  } else if (bytes >= 8) {
+    if (bytes > 16) std::memcpy(to + 8, from + 8, 8);
+    std::memcpy(to, from, 8);
+    std::memcpy(to + bytes - 8, from + bytes - 8, 8);
+  } else if (bytes >= 4) {
+    std::memcpy(to, from, 4);
+    std::memcpy(to + bytes - 4, from + bytes - 4, 4);
+  } else if (bytes != 0) {
+    to[0] = from[0];
+    to[bytes / 2] = from[bytes / 2];
+    to[bytes - 1] = from[bytes - 1];
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 
+#include "transport/base/copy_few.h"
 #include "transport/base/non_temporal.h"
 #include "transport/interface/packet.h"
 
@@ -195,8 +196,11 @@ struct SharedMemory {
     base::copy_past_caches(to, from, bytes);
   }
   static void write_header(PacketHeader& to, const PacketHeader& from) noexcept;
-  // At most inline_bytes. Two overlapping moves of a known size instead of a call with an unknown one.
-  static void write_inline(std::byte* to, std::span<const std::byte> from) noexcept;
+  // At most inline_bytes.
+  static void write_inline(std::byte* to, std::span<const std::byte> from) noexcept {
+    static_assert(inline_bytes <= base::few_bytes);
+    base::copy_few(to, from.data(), from.size());
+  }
   static void read(void* to, const std::byte* from, std::size_t bytes) noexcept {
     std::memcpy(to, from, bytes);
     // For the compiler: what was copied is not read again in the ring, where it may have changed.
@@ -221,22 +225,6 @@ inline void SharedMemory::write_header(PacketHeader& to, const PacketHeader& fro
   copy(to.payload_bytes, from.payload_bytes);
   copy(to.id, from.id);
   copy(to.message_bytes, from.message_bytes);
-}
-
-inline void SharedMemory::write_inline(std::byte* to, std::span<const std::byte> from) noexcept {
-  const std::size_t bytes = from.size();
-  if (bytes >= 8) {
-    if (bytes > 16) std::memcpy(to + 8, from.data() + 8, 8);
-    std::memcpy(to, from.data(), 8);
-    std::memcpy(to + bytes - 8, from.data() + bytes - 8, 8);
-  } else if (bytes >= 4) {
-    std::memcpy(to, from.data(), 4);
-    std::memcpy(to + bytes - 4, from.data() + bytes - 4, 4);
-  } else if (bytes != 0) {
-    to[0] = from[0];
-    to[bytes / 2] = from[bytes / 2];
-    to[bytes - 1] = from[bytes - 1];
-  }
 }
 
 }  // namespace parley::transport::shm
