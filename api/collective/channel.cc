@@ -29,7 +29,7 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
   const std::uint32_t ranks = most_ranks_of_a_host(team_);
   const bool share_memory = team_.surroundings.near == schedule::Link::shared_memory;
   if (has_arena && share_memory && ranks > 1 && ranks <= most_neighbours)
-    meeting_ = std::make_unique<Meeting>(lane_, scratch_, [this] { settle_all(); });
+    meeting_ = std::make_unique<Meeting>(lane_, scratch_, ranks, [this] { settle_all(); });
 }
 
 // The ranks have met.

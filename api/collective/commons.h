@@ -24,8 +24,8 @@ namespace parley::collective {
 // 2. Line and stage of a turn are written before its mark is (release), and read by others after they have
 //    seen that (acquire).
 // 3. They are written again, at least two turns later, only when all others have been seen to enter the
-//    turn between, which they do when they have read them. The mark may grow before: who shows nothing waits
-//    for nobody.
+//    turn between, which they do when they have read them. Who shows nothing may enter a turn before that,
+//    but not two: its last two calls are what others' marks are compared with.
 // 4. Of a rank's two cards each call uses the other one. A card is written when its rank knows that all
 //    others have entered the last turn of the call before, and so have done with the one before that; it is
 //    read by those who have seen a mark that was published after. What may be set later is `is_withdrawn`.

@@ -57,8 +57,10 @@ std::shared_ptr<const Plan> plan_for_all(const Team& team, std::size_t bytes) {
 
 }  // namespace
 
-Meeting::Meeting(const Lane& lane, ScratchPool& scratch, std::function<void()> on_over)
+Meeting::Meeting(const Lane& lane, ScratchPool& scratch, std::uint32_t ranks_here,
+                 std::function<void()> on_over)
     : lane_(lane),
+      ranks_here_(ranks_here),
       on_over_(std::move(on_over)),
       greeting_(lane, scratch),
       telling_(lane, scratch),
@@ -70,9 +72,8 @@ Meeting::~Meeting() {
 }
 
 Commons::Stages Meeting::stages() const noexcept {
-  const std::size_t ranks = schedule::largest_host(shape_for(lane_.team, 0));  // the same for all
-  if (lane_.team.surroundings.ranks_per_core > 1) return ranks > many_ranks ? of_many : without;
-  return ranks > few_ranks ? of_many : with_cores;
+  if (lane_.team.surroundings.ranks_per_core > 1) return ranks_here_ > many_ranks ? of_many : without;
+  return ranks_here_ > few_ranks ? of_many : with_cores;
 }
 
 void Meeting::supply(std::shared_ptr<std::byte> board) noexcept {
@@ -97,20 +98,19 @@ void Meeting::begin(transport::Messenger& messenger) {
   const std::int64_t first = lane_.history.begin(signature);
   second_number_ = lane_.history.begin(signature);
   third_number_ = lane_.history.begin(signature);
-  start(greeting_, first, plan_for_greeting_, &own_word_, words_.data(), sizeof own_word_);
+  start(greeting_, first, plan_for_greeting_, {&own_word_, words_.data(), sizeof own_word_, here_.size()});
 }
 
-// An all_gather of `bytes` from each.
-void Meeting::start(Run& run, std::int64_t number, const std::shared_ptr<const Plan>& plan, const void* own,
-                    void* all, std::size_t bytes) noexcept {
+void Meeting::start(Run& run, std::int64_t number, const std::shared_ptr<const Plan>& plan,
+                    const Blocks& blocks) noexcept {
   call_ = Call();
   call_.signature = {.operation = Operation::all_gather, .dtype = DType::bytes, .is_meeting = true};
   call_.question.operation = Operation::all_gather;
-  call_.question.count = bytes;
-  call_.input = static_cast<const std::byte*>(own);
-  call_.output = static_cast<std::byte*>(all);
-  call_.input_count = bytes;
-  call_.output_count = bytes * lane_.team.processes.size();
+  call_.question.count = blocks.bytes;
+  call_.input = static_cast<const std::byte*>(blocks.own);
+  call_.output = static_cast<std::byte*>(blocks.all);
+  call_.input_count = blocks.bytes;
+  call_.output_count = blocks.bytes * blocks.count;
   call_.timeout = std::chrono::nanoseconds::max();  // those who wait for it have deadlines
   call_.number = number;
   run_has_ended_ = false;
@@ -199,7 +199,8 @@ void Meeting::tell() noexcept {
   if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
   state_ = State::telling;
   waiting_.clear();
-  start(telling_, second_number_, plan_for_telling_, &own_card_, cards_.data(), sizeof own_card_);
+  start(telling_, second_number_, plan_for_telling_,
+        {&own_card_, cards_.data(), sizeof own_card_, cards_.size()});
 }
 
 // Whose board is seen by all others of the host has shown it here, too, before he told so.
@@ -227,7 +228,8 @@ void Meeting::map() noexcept {
   }
   own_word_ = commons_ != nullptr ? std::byte{1} : std::byte{0};
   state_ = State::agreeing;
-  start(agreement_, third_number_, plan_for_agreement_, &own_word_, words_.data(), sizeof own_word_);
+  start(agreement_, third_number_, plan_for_agreement_,
+        {&own_word_, words_.data(), sizeof own_word_, words_.size()});
 }
 
 void Meeting::end() noexcept {

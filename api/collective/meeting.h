@@ -23,8 +23,8 @@ namespace parley::collective {
 // Thread-safety: none; the engine's lock.
 class Meeting final : public transport::Agent, public transport::Watcher, public Delay {
  public:
-  // `on_over` is called once, at the end.
-  Meeting(const Lane& lane, ScratchPool& scratch, std::function<void()> on_over);
+  // `ranks_here`: how many ranks the host has that has most of them. `on_over` is called once, at the end.
+  Meeting(const Lane& lane, ScratchPool& scratch, std::uint32_t ranks_here, std::function<void()> on_over);
   ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
@@ -56,8 +56,14 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
     transport::RemoteKey key;
     bool is_seen = false;  // by all others of its host
   };
-  void start(Run& run, std::int64_t number, const std::shared_ptr<const Plan>& plan, const void* own,
-             void* all, std::size_t bytes) noexcept;
+  struct Blocks {  // of an all_gather
+    const void* own;
+    void* all;
+    std::size_t bytes;  // of one
+    std::size_t count;
+  };
+  void start(Run& run, std::int64_t number, const std::shared_ptr<const Plan>& plan,
+             const Blocks& blocks) noexcept;
   void show() noexcept;
   void tell() noexcept;
   void map() noexcept;
@@ -68,6 +74,7 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   static void on_run_done(transport::Request& request) noexcept;
 
   const Lane lane_;
+  const std::uint32_t ranks_here_;
   const std::function<void()> on_over_;
   Run greeting_;
   Run telling_;

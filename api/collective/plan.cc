@@ -69,9 +69,10 @@ std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, st
       transfers[plan.start.transfers++] = i;
   }
   std::reverse(transfers, transfers + plan.start.transfers);
-  plan.is_straight = plan.schedule.turns != 0 && plan.schedule.scratch_count == 0 &&
-                     !plan.schedule.has_loans && plan.local_count * element_bytes <= most_straight_bytes &&
-                     std::none_of(steps.begin(), steps.end(), schedule::is_transfer);
+  const bool has_messages = std::any_of(steps.begin(), steps.end(), schedule::is_transfer);
+  plan.passes_loans_on = plan.schedule.has_loans && has_messages;
+  plan.is_straight = !has_messages && plan.schedule.turns != 0 && plan.schedule.scratch_count == 0 &&
+                     !plan.schedule.has_loans && plan.local_count * element_bytes <= most_straight_bytes;
   return made;
 }
 

@@ -52,6 +52,7 @@ struct Plan {
   std::size_t most_operands = 0;  // of one step
   std::uint64_t local_count = 0;  // elements that its steps copy and fold into
   bool is_straight = false;       // few bytes, no messages, loans or scratch memory: see straight.cc
+  bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
 };
 // The plan for a schedule of a group of so many ranks; the choice is the caller's to note. Throws
 // std::bad_alloc.

@@ -25,6 +25,10 @@ void Run::begin(std::uint32_t index) noexcept {
   if (index < executed_) return end(index);
   const Step& step = plan_->schedule.steps[index];
   if (step.kind == StepKind::await) return await(index);
+  // What it has read was written meanwhile, by one that has failed, and whose abort comes: nobody else may
+  // take what came of it for a result.
+  if (plan_->passes_loans_on && step.kind != StepKind::receive && loans_.is_any_withdrawn()) [[unlikely]]
+    return;
   if (step.kind == StepKind::publish) {
     publish(step);
     return end(index);

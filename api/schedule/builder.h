@@ -50,7 +50,7 @@ class Builder {
   void begin_turn() noexcept { ++schedule_.turns; }
   // What is written to our own line or stage from here on waits until the others have read what was there
   // before: all of them in the first turns, for the collective before may have been anything; later
-  // `readers`, one rank or all.
+  // `readers`, one rank or all. REQUIRES: the turn two before was read by no others.
   void make_room(std::uint32_t readers = everyone);
   // What was done in shared memory before, reading too, has been done when others see this; and what was
   // awaited has come: a rank that shows nothing does not run ahead.

@@ -19,8 +19,8 @@ struct Path {
 struct Cost {
   Path near = {};  // between ranks of one host
   Path far = {};   // between hosts; all of it where an algorithm does not look at hosts
-  // In memory that all ranks share: marks of others that one rank awaits, of which as many `hops` one after
-  // another, and elements that are copied into or out of it one after another; no rank copies more.
+  // In memory that the ranks of a host share: marks of others that one rank awaits, of which as many `hops`
+  // one after another, and elements that are copied into or out of it one after another; no rank copies more.
   Path shared = {};
   std::uint64_t sent = 0;     // elements that one rank sends, at most
   std::uint64_t reduced = 0;  // elements that one rank folds into others, at most

@@ -13,10 +13,10 @@
 
 namespace parley::schedule {
 
-// What is done in memory that all members of a team share, all ranks of a host: each shows the others what
-// they want of it, and takes what it wants of them, itself, in as many turns as stages need. Of what is shown
-// all name it as its owner has it: where it lies in one of the caller's buffers, that may be lent;
-// end_loans() is the caller's part. Messages: none.
+// What is done in memory that all members of a team share, which are all ranks of a host: each shows the
+// others what they want of it, and takes what it wants of them, itself, in as many turns as stages need. Of
+// what is shown all name it as its owner has it: where it lies in one of the caller's buffers, that may be
+// lent; end_loans() is the caller's part. Messages: none.
 
 // Index 0 has it in `from`; all others get it in `to`. `segment`: elements of a turn, at most a stage.
 void flat_broadcast(Builder& builder, const Shape& shape, const Team& team, const Slice& from,

@@ -25,14 +25,15 @@ LinkPrice price(Link link) noexcept;
 
 inline constexpr double step_ns = 40;         // to run any step
 inline constexpr double fold_byte_ns = 0.08;  // to fold a byte into another
-// Of memory that all share: a mark that is awaited, from its writing on; an awaited one that has come before;
-// a byte that one rank writes and another one reads, or that is copied back; and one that is folded where
-// another rank has written it. Between cores that share no cache all of it costs two to three times as much,
-// a mark most of all.
+// Of memory that a host's ranks share: a mark that is awaited, from its writing on; an awaited one that has
+// come before; a byte that one rank writes and another one reads, or that is copied back; and one that is
+// folded where another rank has written it (of an algorithm that shares memory all of it, what came by
+// message, too). Between cores that share no cache all of it costs two to three times as much, a mark most of
+// all.
 inline constexpr double mark_ns = 120;
 inline constexpr double seen_mark_ns = 10;
-inline constexpr double shared_byte_ns = 0.03;
-inline constexpr double shared_fold_byte_ns = 0.03;
+inline constexpr double shared_byte_ns = 0.02;
+inline constexpr double shared_fold_byte_ns = 0.02;
 
 // Where a collective runs. The same on all ranks, so that all predict the same.
 struct Surroundings {

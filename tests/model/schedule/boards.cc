@@ -117,9 +117,13 @@ std::string Boards::publish(std::uint32_t rank, std::uint32_t step, std::int32_t
   return "";
 }
 
-std::string Boards::look_back(std::uint32_t rank, std::int32_t mark) const {
-  const std::int32_t own_turn = published_[rank].rbegin()->first / marks_per_turn;
-  if (own_turn < mark / marks_per_turn + 2) return "";
+std::string Boards::may_await(std::uint32_t rank, std::uint32_t peer, std::int32_t mark) const {
+  if (peer != everyone && !group_.are_neighbours(rank, peer))
+    return "rank " + std::to_string(rank) + " waits for a mark that it does not see";
+  const auto turn_of = [](std::int32_t of) {
+    return (of + 8 * marks_per_turn) / marks_per_turn;
+  };  // from -8 on
+  if (turn_of(published_[rank].rbegin()->first) < turn_of(mark) + 2) return "";
   return "rank " + std::to_string(rank) + " waits for mark " + std::to_string(mark) + " two turns later";
 }
 

@@ -35,9 +35,9 @@ class Boards {
   // The caller has its buffers.
   std::string between(std::uint32_t rank, std::uint32_t step);
   std::string publish(std::uint32_t rank, std::uint32_t step, std::int32_t mark);
-  // A rank has told in which call it is by its marks of the last two turns, by which it looks at those of
-  // others.
-  [[nodiscard]] std::string look_back(std::uint32_t rank, std::int32_t mark) const;
+  // Whether a rank can await that: the mark of a rank whose board it sees, of a turn in which it knows what
+  // it has called itself, one of the last two.
+  [[nodiscard]] std::string may_await(std::uint32_t rank, std::uint32_t peer, std::int32_t mark) const;
   // Whether it can end; then it knows what was before the marks.
   bool await(std::uint32_t rank, std::uint32_t step, std::uint32_t peer, std::int32_t mark);
   // `later` begins after the end of `earlier`.

@@ -173,7 +173,7 @@ class Machine {
         break;
       case StepKind::await:
         if (now.for_lenders && !boards_.lends(id.rank)) break;
-        note(boards_.look_back(id.rank, now.mark));
+        note(boards_.may_await(id.rank, now.peer, now.mark));
         if (boards_.await(id.rank, id.step, now.peer, now.mark)) break;
         waiting_.push_back(id);
         return;
