@@ -278,9 +278,7 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
   std::byte* const to = at(step.to, local_offset_);
   if (step.kind == StepKind::copy) {
     const std::byte* const from = at(step.from, local_offset_);
-    const std::uint64_t bytes = count * call_->question.element_bytes;
-    if (!has_all_lent()) return;
-    step.to.space == Space::stage ? show(to, from, bytes) : copy(to, from, bytes);
+    if (has_all_lent()) copy_for(step, to, from, count * call_->question.element_bytes);
     return;
   }
   const Slice* const slices = &plan_->schedule.operands[step.first_operand];

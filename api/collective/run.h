@@ -24,6 +24,7 @@
 #include "api/collective/scratch.h"
 #include "api/collective/signature.h"
 #include "tensor/reduce/reduction.h"
+#include "transport/base/copy_few.h"
 #include "transport/base/intrusive_list.h"
 #include "transport/base/store_choice.h"
 #include "transport/engine/engine.h"
@@ -186,6 +187,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
     return memory_[static_cast<std::size_t>(space)];
   }
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
+  void copy_for(const schedule::Step& step, std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   [[nodiscard]] std::byte* lent(const schedule::Slice& slice, std::uint64_t offset) noexcept;
   [[nodiscard]] bool has_all_lent() noexcept;
 
@@ -313,6 +315,17 @@ inline std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) no
   return (slice.space == schedule::Space::line ? commons.line(slice.owner, turn)
                                                : commons.stage(slice.owner, turn)) +
          place;
+}
+
+// Others may read where it writes, or have written what it reads.
+inline void Run::copy_for(const schedule::Step& step, std::byte* to, const std::byte* from,
+                          std::size_t bytes) noexcept {
+  if (step.to.space == schedule::Space::stage) return show(to, from, bytes);
+  if (device_ || to == from) [[unlikely]]
+    return copy(to, from, bytes);
+  if (step.from.space == schedule::Space::stage)
+    return base::load_as_chosen(lane_.sharing.stores, to, from, bytes);
+  base::copy_few(to, from, bytes);
 }
 
 }  // namespace parley::collective

@@ -5,7 +5,6 @@
 #include <new>
 
 #include "api/collective/run.h"
-#include "transport/base/copy_few.h"
 #include "transport/base/log.h"
 #include "transport/base/spin.h"
 
@@ -13,7 +12,6 @@ namespace parley::collective {
 
 using base::Code;
 using schedule::Slice;
-using schedule::Space;
 using schedule::Step;
 using schedule::StepKind;
 using transport::Posted;
@@ -64,18 +62,9 @@ bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
 
 inline bool Run::run_step(const Step& step) noexcept {
   switch (step.kind) {
-    case StepKind::copy: {
-      const std::size_t bytes = step.to.count * call_->question.element_bytes;
-      std::byte* const to = at(step.to);
-      const std::byte* const from = at(step.from);
-      if (step.to.space == Space::stage)
-        show(to, from, bytes);
-      else if (step.from.space == Space::stage)
-        base::load_as_chosen(lane_.sharing.stores, to, from, bytes);
-      else
-        base::copy_few(to, from, bytes);
+    case StepKind::copy:
+      copy_for(step, at(step.to), at(step.from), step.to.count * call_->question.element_bytes);
       return true;
-    }
     case StepKind::reduce: {
       const Slice* const slices = &plan_->schedule.operands[step.first_operand];
       for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = at(slices[i]);

@@ -123,6 +123,12 @@ class StoreChoice {
   Belief cores_are_close_;
 };
 
+// Calls use(offset, length) for each piece of so many bytes.
+template <typename Use>
+void for_each_piece(std::size_t bytes, std::size_t piece, const Use& use) noexcept {
+  for (std::size_t done = 0; done < bytes; done += piece) use(done, std::min(piece, bytes - done));
+}
+
 // Makes a copy of so many bytes as `choice` says: by cached(offset, length), once or piece by piece, or by
 // past_caches(). `most`: see StoreChoice::piece_of().
 template <typename Clock = std::chrono::steady_clock, typename Cached, typename PastCaches>
@@ -130,15 +136,12 @@ void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cache
                      const PastCaches& past_caches, std::size_t most = StoreChoice::most_in_pieces) noexcept {
   using Way = StoreChoice::Way;
   if (bytes < StoreChoice::least_bytes) return cached(std::size_t{0}, bytes);
-  const auto store_by = [&](std::size_t piece) {
-    for (std::size_t done = 0; done < bytes; done += piece) cached(done, std::min(piece, bytes - done));
-  };
   const Way way = choice.next();
   if (way == Way::past_caches) return past_caches();
-  if (way == Way::cached) return store_by(choice.piece_of(bytes, most));
+  if (way == Way::cached) return for_each_piece(bytes, choice.piece_of(bytes, most), cached);
   const auto began = Clock::now();
   const std::size_t piece = choice.timed_piece_of(bytes, most);
-  store_by(piece);
+  for_each_piece(bytes, piece, cached);
   full_fence();  // the stores are done, and no longer only on their way
   choice.note(Clock::now() - began, bytes, piece);
 }
@@ -147,9 +150,8 @@ void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cache
 // far from them as they are from it.
 inline void load_as_chosen(const StoreChoice& choice, std::byte* to, const std::byte* from,
                            std::size_t bytes) noexcept {
-  const std::size_t piece = choice.piece_of(bytes);
-  for (std::size_t done = 0; done < bytes; done += piece)
-    std::memcpy(to + done, from + done, std::min(piece, bytes - done));
+  for_each_piece(bytes, choice.piece_of(bytes),
+                 [=](std::size_t at, std::size_t piece) { std::memcpy(to + at, from + at, piece); });
 }
 
 }  // namespace parley::base

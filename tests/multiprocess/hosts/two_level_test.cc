@@ -108,7 +108,10 @@ TEST_P(TwoLevel, GiveTheRightElementsByAllAlgorithms) {
       for (const char* operation : {"broadcast", "reduce", "all_gather", "barrier"})
         expect_contains(group.describe_plan(operation, 1 << 20), on_hosts);
       expect_contains(group.describe_plan("all_reduce", 1 << 20), algorithm + " with memory");
-      for (const std::size_t count : {1, 15, 5'000, 300'007})
+      const std::vector<std::size_t> counts = sanitizer::is_on
+                                                  ? std::vector<std::size_t>{1, 5'000}
+                                                  : std::vector<std::size_t>{1, 15, 5'000, 300'007};
+      for (const std::size_t count : counts)
         for (const bool in_place : {false, true})
           for (const bool is_shared : {false, true})
             for (int round = 0; round < (is_shared ? 3 : 1); ++round)
