@@ -102,8 +102,7 @@ Cost cost(Operation operation, Algorithm algorithm, const Shape& shape) {
   for (Path* path : {&result.near, &result.far})
     if (path->hops == 0) path->hops = path->messages;
   // Who does not look at hosts may have a message between hosts in every step.
-  const bool looks = algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
-  if (!looks && host_count(shape) > 1) std::swap(result.near, result.far);
+  if (!looks_at_hosts(algorithm) && host_count(shape) > 1) std::swap(result.near, result.far);
   return result;
 }
 

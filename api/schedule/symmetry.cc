@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "api/schedule/rounds.h"
+#include "api/schedule/two_level.h"
 
 namespace parley::schedule {
 namespace {
@@ -89,8 +90,7 @@ std::uint32_t distance_between(const Symmetry& symmetry, std::uint32_t size, std
 Symmetry symmetry(Operation operation, Algorithm algorithm, const Shape& shape) {
   if (!shape.counts.empty() || shape.size < 2) return {};
   if (shape.count % blocks_of(operation, algorithm, shape) != 0) return {};
-  if (algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced)
-    return of_hosts(operation, shape.size, ranks_of_each_host(shape));
+  if (looks_at_hosts(algorithm)) return of_hosts(operation, shape.size, ranks_of_each_host(shape));
   return of_ranks(operation, algorithm, shape.size);
 }
 

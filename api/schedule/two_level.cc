@@ -213,9 +213,12 @@ std::span<const Entry> two_level_entries() {
   return entries;
 }
 
+bool looks_at_hosts(Algorithm algorithm) noexcept {
+  return algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
+}
+
 bool shares_memory_on_hosts(Algorithm algorithm, const Shape& shape) {
-  return (algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced) &&
-         shares_memory_on_hosts(shape);
+  return looks_at_hosts(algorithm) && shares_memory_on_hosts(shape);
 }
 
 }  // namespace parley::schedule

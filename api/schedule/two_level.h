@@ -26,7 +26,9 @@ namespace parley::schedule {
 // 2017; Traff, Hunold: Decomposing MPI collectives for exploiting multi-lane communication, CLUSTER 2020.
 std::span<const Entry> two_level_entries();
 
-// Whether an algorithm is one of these, and its phases within the hosts need no messages.
+// Whether an algorithm is one of these.
+bool looks_at_hosts(Algorithm algorithm) noexcept;
+// Whether it is, and its phases within the hosts need no messages.
 bool shares_memory_on_hosts(Algorithm algorithm, const Shape& shape);
 
 }  // namespace parley::schedule

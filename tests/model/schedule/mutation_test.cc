@@ -21,46 +21,31 @@ constexpr Case flat{
     Operation::all_reduce, Algorithm::flat, 3, 0, 12, false, InPlace::nobody, 0, Placing::one_host, 3};
 constexpr Case slices{
     Operation::all_reduce, Algorithm::slices, 3, 0, 12, false, InPlace::nobody, 0, Placing::one_host, 4};
-constexpr Case lent{Operation::all_reduce,
-                    Algorithm::slices,
-                    3,
-                    0,
-                    12,
-                    false,
-                    InPlace::odd_ranks,
-                    0,
-                    Placing::one_host,
-                    4,
-                    true};
+constexpr Case lent{.algorithm = Algorithm::slices,
+                    .size = 3,
+                    .count = 12,
+                    .in_place = InPlace::odd_ranks,
+                    .stage_count = 4,
+                    .has_loans = true};
 constexpr Case lent_flat{
     Operation::all_to_all, Algorithm::flat, 3, 0, 4, false, InPlace::nobody, 0, Placing::one_host, 3, true};
 // Both blocks that a rank shows, beside its mark.
-constexpr Case lined{Operation::all_to_all,
-                     Algorithm::flat,
-                     3,
-                     0,
-                     1,
-                     false,
-                     InPlace::nobody,
-                     0,
-                     Placing::one_host,
-                     3,
-                     false,
-                     3};
+constexpr Case lined{.operation = Operation::all_to_all,
+                     .algorithm = Algorithm::flat,
+                     .size = 3,
+                     .count = 1,
+                     .stage_count = 3,
+                     .line_count = 3};
 // Hosts of two, and of three and two.
 constexpr Case two_level{
     Operation::all_reduce, Algorithm::two_level, 6, 0, 12, false, InPlace::nobody, 0, Placing::in_turn, 6};
-constexpr Case two_level_lent{Operation::all_reduce,
-                              Algorithm::two_level_sliced,
-                              5,
-                              0,
-                              12,
-                              false,
-                              InPlace::odd_ranks,
-                              0,
-                              Placing::blocks,
-                              5,
-                              true};
+constexpr Case two_level_lent{.algorithm = Algorithm::two_level_sliced,
+                              .size = 5,
+                              .count = 12,
+                              .in_place = InPlace::odd_ranks,
+                              .placing = Placing::blocks,
+                              .stage_count = 5,
+                              .has_loans = true};
 constexpr Case two_level_barrier{
     Operation::barrier, Algorithm::two_level, 9, 0, 0, false, InPlace::nobody, 0, Placing::in_turn, 9};
 constexpr Case barrier{Operation::barrier, Algorithm::dissemination, 8};

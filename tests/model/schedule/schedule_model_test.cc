@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/schedule/two_level.h"
 #include "tests/model/schedule/proof.h"
 #include "tests/sanitizer.h"
 
@@ -30,9 +31,6 @@ constexpr std::size_t sanitized_cases = 12;
 // Whether ranks must share memory, or may.
 bool needs_memory(Algorithm algorithm) {
   return algorithm == Algorithm::flat || algorithm == Algorithm::slices;
-}
-bool looks_at_hosts(Algorithm algorithm) {
-  return algorithm == Algorithm::two_level || algorithm == Algorithm::two_level_sliced;
 }
 
 // Of those that share memory; of more they do not.
