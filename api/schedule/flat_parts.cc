@@ -29,6 +29,16 @@ std::uint64_t largest_of(std::span<const Slice> slices) {
   return most;
 }
 
+// What the others of the team show of their blocks, in a turn.
+template <typename Shown, typename Places>
+void take_of_others(Builder& builder, const Team& team, const Shown& shown, const Places& to,
+                    std::uint64_t offset, std::uint64_t count) {
+  for_each_other(team, [&](std::uint32_t index) {
+    builder.await_mark(team.rank(index), entered);
+    builder.copy(shown(index), clipped(to[index], offset, count));
+  });
+}
+
 }  // namespace
 
 Slice clipped(const Slice& block, std::uint64_t offset, std::uint64_t count) {
@@ -110,10 +120,7 @@ void flat_gather(Builder& builder, const Shape& shape, const Team& team, std::sp
       return;
     }
     builder.publish(entered);
-    for_each_other(team, [&](std::uint32_t index) {
-      builder.await_mark(team.rank(index), entered);
-      builder.copy(shown(index), clipped(to[index], offset, count));
-    });
+    take_of_others(builder, team, shown, to, offset, count);
   });
   if (team.me() == 0) builder.copy(from[0], to[0]);
 }
@@ -129,10 +136,7 @@ void flat_all_gather(Builder& builder, const Shape& shape, const Team& team, std
     };
     builder.copy(clipped(from[me], offset, count), shown(me));
     builder.publish(entered);
-    for_each_other(team, [&](std::uint32_t index) {
-      builder.await_mark(team.rank(index), entered);
-      builder.copy(shown(index), clipped(to[index], offset, count));
-    });
+    take_of_others(builder, team, shown, to, offset, count);
   });
   builder.copy(from[me], to[me]);
 }

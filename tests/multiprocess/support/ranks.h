@@ -60,6 +60,15 @@ inline void barrier_before_death(ProcessGroup& world, int mortal) {
     if (other != mortal) (void)world.recv<int>(other, {.tag = tag});
 }
 
+// All ranks come here, and none goes on before all have returned from the collectives before: for tests in
+// which one of them fails next, with which who is still in a barrier would fail, too.
+inline void await_return_of_all(ProcessGroup& group) {
+  for (int other = 0; other < group.size(); ++other)
+    if (other != group.rank()) group.send(0, other);
+  for (int other = 0; other < group.size(); ++other)
+    if (other != group.rank()) (void)group.recv<int>(other);
+}
+
 struct RanksOptions {
   std::chrono::seconds timeout{60};  // the watchdog's, multiplied by slowness()
   std::map<std::string, std::string> environment = {};
