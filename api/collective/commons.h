@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -65,10 +66,10 @@ struct LoanCard {
 // Thread-safety: none; the engine's lock.
 class Commons {
  public:
-  // What turns use one after another.
+  // What turns use one after another. Both are powers of two.
   struct Stages {
-    std::size_t bytes = 0;    // of one
-    std::uint64_t count = 2;  // a power of two
+    std::size_t bytes = 0;  // of one
+    std::uint64_t count = 2;
   };
   [[nodiscard]] static std::size_t board_bytes(Stages stages) noexcept {
     return first_stage + stages.count * stages.bytes;
@@ -137,8 +138,11 @@ class Commons {
   [[nodiscard]] std::byte* line(std::uint32_t owner, std::uint64_t turn) const noexcept {
     return boards_[owner] + slot_at(turn) + offsetof(BoardSlot, line);
   }
-  [[nodiscard]] std::byte* stage(std::uint32_t owner, std::uint64_t turn) const noexcept {
-    return boards_[owner] + first_stage + (turn & (stages_.count - 1)) * stages_.bytes;
+  // `bytes`: that each turn of this call uses of its stage at most, a power of two. Whenever a stage is used
+  // again, another place of so many bytes in it is. 0: always its first bytes.
+  [[nodiscard]] std::byte* stage(std::uint32_t owner, std::uint64_t turn, std::size_t bytes) const noexcept {
+    const std::size_t place = (turn >> log2_stages_) * bytes & (stages_.bytes - 1);
+    return boards_[owner] + first_stage + (turn & (stages_.count - 1)) * stages_.bytes + place;
   }
   [[nodiscard]] static std::uint64_t turn_of(std::uint64_t mark) noexcept {
     return mark / static_cast<std::uint64_t>(schedule::marks_per_turn);
@@ -189,6 +193,7 @@ class Commons {
 
   const Team team_;
   const Stages stages_;
+  const int log2_stages_ = std::countr_zero(stages_.count);
   const std::shared_ptr<std::byte> own_;
   const std::vector<std::shared_ptr<const std::byte>> others_;
   std::vector<std::byte*> boards_;            // by rank; null: it is on another host

@@ -1,6 +1,7 @@
 #include "api/collective/plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "api/schedule/catalogue.h"
@@ -10,6 +11,8 @@ namespace parley::collective {
 namespace {
 // More work than that is done in pieces, between which others have their turn.
 constexpr std::uint64_t most_straight_bytes = 64 << 10;
+// What is shown in more leaves the readers' caches before its place is written again: see Commons::stage().
+constexpr std::uint64_t most_bytes_in_one_place = 4096;
 }  // namespace
 
 bool PlanCache::Entry::answers(const Question& asked) const noexcept {
@@ -70,6 +73,8 @@ std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, st
   }
   std::reverse(transfers, transfers + plan.start.transfers);
   const bool has_messages = std::any_of(steps.begin(), steps.end(), schedule::is_transfer);
+  const std::uint64_t stage_bytes = plan.schedule.stage_count * element_bytes;
+  if (stage_bytes > most_bytes_in_one_place) plan.stage_bytes = std::bit_ceil(stage_bytes);
   plan.passes_loans_on = plan.schedule.has_loans && has_messages;
   plan.is_straight = !has_messages && plan.schedule.turns != 0 && plan.schedule.scratch_count == 0 &&
                      !plan.schedule.has_loans && plan.local_count * element_bytes <= most_straight_bytes;

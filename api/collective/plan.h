@@ -50,6 +50,7 @@ struct Plan {
   Start start;
   std::vector<bool> sends_to_us;  // by rank
   std::size_t most_operands = 0;  // of one step
+  std::size_t stage_bytes = 0;    // see Commons::stage(). The same on all ranks of a host
   std::uint64_t local_count = 0;  // elements that its steps copy and fold into
   bool is_straight = false;       // few bytes, no messages, loans or scratch memory: see straight.cc
   bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
@@ -83,7 +84,7 @@ class PlanCache {
 
   static constexpr std::size_t most_plans = 64;
   // To lend less is not worth the wait until it has been read.
-  static constexpr std::size_t least_loan_bytes = 16 << 10;
+  static constexpr std::size_t least_loan_bytes = 64 << 10;
 
  private:
   struct Entry {

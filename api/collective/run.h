@@ -313,7 +313,7 @@ inline std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) no
   const Commons& commons = *lane_.sharing.commons;
   const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
   return (slice.space == schedule::Space::line ? commons.line(slice.owner, turn)
-                                               : commons.stage(slice.owner, turn)) +
+                                               : commons.stage(slice.owner, turn, plan_->stage_bytes)) +
          place;
 }
 

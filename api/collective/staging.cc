@@ -15,11 +15,6 @@ using schedule::Space;
 namespace {
 // Copied or reduced between two looks at the network: some 10 us.
 constexpr std::uint64_t piece_bytes = 256 << 10;
-// Where cores are close, of what others copy out, and of what they fold: see base::StoreChoice. Two ranks,
-// us, with and without, 8 and 16 KiB: all_gather 0.47, 0.86 and 0.76, 1.41; reduce_scatter 0.47, 1.13 and
-// 0.60, 0.96; all_reduce of 12 KiB 0.68 and 0.86, of 32 KiB 2.12 and 1.62.
-constexpr std::size_t most_in_pieces_to_copy = 32 << 10;
-constexpr std::size_t most_in_pieces_to_fold = 12 << 10;
 }  // namespace
 
 std::uint64_t Run::piece_count() const noexcept {
@@ -47,8 +42,7 @@ void Run::show(std::byte* to, const std::byte* from, std::size_t bytes) noexcept
   base::store_as_chosen(
       lane_.sharing.stores, bytes,
       [=](std::size_t at, std::size_t piece) { std::memcpy(to + at, from + at, piece); },
-      [=] { base::copy_past_caches(to, from, bytes); },
-      call_->reduction == nullptr ? most_in_pieces_to_copy : most_in_pieces_to_fold);
+      [=] { base::copy_past_caches(to, from, bytes); });
 }
 
 void Run::prepare_elements(std::byte* to, const std::byte* from, std::size_t count) noexcept {

@@ -47,7 +47,11 @@ class Builder {
   [[nodiscard]] Slice stage(std::uint32_t owner, std::uint64_t count) const noexcept {
     return {Space::stage, 0, count, owner, schedule_.turns - 1};
   }
-  void begin_turn() noexcept { ++schedule_.turns; }
+  // In which no rank uses more than so many elements of its stage: the same on all ranks of a host.
+  void begin_turn(std::uint64_t stage_count) noexcept {
+    ++schedule_.turns;
+    schedule_.stage_count = std::max(schedule_.stage_count, stage_count);
+  }
   // What is written to our own line or stage from here on waits until the others have read what was there
   // before: all of them in the first turns, for the collective before may have been anything; later
   // `readers`, one rank or all. REQUIRES: the turn two before was read by no others.

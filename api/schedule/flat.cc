@@ -44,13 +44,13 @@ void reduce_scatter(Builder& builder, const Shape& shape) {
 }
 
 void all_to_all(Builder& builder, const Shape& shape) {
-  const Parts parts(builder, shape, shape.size, shape.count);
   const Team team = Team::all(shape);
+  const Parts parts(builder, shape, team, shape.count);
   const Blocks from = rank_blocks(builder.input(), shape);
   const Blocks to = received_blocks(builder.output(), shape);
   if (!shape.in_place) builder.may_lend(Loan::input);
   for_each_segment(shape.count, parts.room(), [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn();
+    builder.begin_turn(parts.stage_count());
     builder.make_room();
     for_each_other(team, [&](std::uint32_t rank) {
       const Slice piece = from[rank].part(offset, count);
@@ -82,9 +82,10 @@ std::uint64_t segment_of(const Shape& shape, std::uint64_t room) {
 
 void broadcast(Builder& builder, const Shape& shape) {
   if (shape.rank == shape.root) builder.may_lend(Loan::input);
-  flat_broadcast(builder, shape, Team::all(shape, shape.root), {Space::input, 0, shape.count},
-                 builder.output(), segment_of(shape, shape.stage_count));
-  if (shape.rank == shape.root) builder.copy(builder.input(), builder.output());
+  const std::uint32_t shown =
+      flat_broadcast(builder, shape, Team::all(shape, shape.root), {Space::input, 0, shape.count},
+                     builder.output(), segment_of(shape, shape.stage_count));
+  if (shape.rank == shape.root) builder.order(shown, builder.copy(builder.input(), builder.output()));
   builder.end_loans();
 }
 
@@ -101,21 +102,22 @@ void gather(Builder& builder, const Shape& shape) {
 }
 
 void scatter(Builder& builder, const Shape& shape) {
-  const Parts parts(builder, shape, shape.size, shape.count);
   const Team team = Team::all(shape);
+  const Parts parts(builder, shape, team, shape.count);
   if (shape.rank == shape.root) builder.may_lend(Loan::input);
   // As the root has it: beside it there is no input.
   const auto block = [&](std::uint32_t rank) { return Slice{Space::input, rank * shape.count, shape.count}; };
+  std::uint32_t shown = no_step;
   for_each_segment(shape.count, segment_of(shape, parts.room()),
                    [&](std::uint64_t offset, std::uint64_t count) {
-                     builder.begin_turn();
+                     builder.begin_turn(parts.stage_count());
                      if (shape.rank == shape.root) {
                        builder.make_room();
                        for_each_other(team, [&](std::uint32_t rank) {
                          const Slice piece = block(rank).part(offset, count);
                          builder.copy(piece, parts.shown(shape.root, rank, piece));
                        });
-                       builder.publish(entered);
+                       shown = builder.publish(entered);
                        return;
                      }
                      builder.publish(entered);
@@ -123,12 +125,12 @@ void scatter(Builder& builder, const Shape& shape) {
                      builder.copy(parts.shown(shape.root, shape.rank, block(shape.rank).part(offset, count)),
                                   builder.output().part(offset, count));
                    });
-  if (shape.rank == shape.root) builder.copy(block(shape.rank), builder.output());
+  if (shape.rank == shape.root) builder.order(shown, builder.copy(block(shape.rank), builder.output()));
   builder.end_loans();
 }
 
 void barrier(Builder& builder, const Shape& /*shape*/) {
-  builder.begin_turn();
+  builder.begin_turn(0);
   builder.make_room();  // nothing is shown; but who has called something else before is found out
   builder.publish(entered);
   builder.await_mark(everyone, entered);
@@ -145,8 +147,8 @@ Cost reduce_scatter_cost(const Shape& shape) {
 }
 
 Cost all_to_all_cost(const Shape& shape) {
-  Cost cost{.shared =
-                shared_path(shape.count, shape.stage_count / shape.size, (2 * shape.size - 1) * shape.count)};
+  Cost cost{.shared = shared_path(shape.count, room_for_part(shape, shape.size),
+                                  (2 * shape.size - 1) * shape.count)};
   cost.shared.messages = shape.size * cost.shared.hops;
   return cost;
 }
@@ -165,7 +167,7 @@ Cost gather_cost(const Shape& shape) {
 }
 
 Cost scatter_cost(const Shape& shape) {
-  const std::uint64_t segment = segment_of(shape, shape.stage_count / shape.size);
+  const std::uint64_t segment = segment_of(shape, room_for_part(shape, shape.size));
   const std::uint64_t last = std::min(segment, shape.count);
   return {.shared = shared_path(shape.count, segment, shape.size * shape.count + last)};
 }

@@ -23,6 +23,16 @@ Slice shown_by(const Builder& builder, const Shape& shape, std::uint32_t owner, 
   return standing_for(builder.stage(owner, piece.count), piece);
 }
 
+// Not less, and whole cache lines, however small an element is.
+constexpr std::uint64_t in_lines(std::uint64_t count) {
+  constexpr std::uint64_t line_bytes = 64;
+  return (count + line_bytes - 1) / line_bytes * line_bytes;
+}
+
+constexpr std::uint64_t others_of(std::uint64_t members) {
+  return std::max<std::uint64_t>(members, 2) - 1;
+}
+
 std::uint64_t largest_of(std::span<const Slice> slices) {
   std::uint64_t most = 0;
   for (const Slice& slice : slices) most = std::max(most, slice.count);
@@ -53,41 +63,46 @@ std::vector<Slice> inputs_of(const Team& team, const Shape& shape) {
   return inputs;
 }
 
-Parts::Parts(const Builder& builder, const Shape& shape, std::uint64_t members, std::uint64_t largest)
+Parts::Parts(const Builder& builder, const Shape& shape, const Team& team, std::uint64_t largest)
     : builder_(builder),
-      on_line_(largest * members <= shape.line_count && !builder.has_loans()),
-      room_((on_line_ ? shape.line_count : shape.stage_count) / members) {}
+      team_(team),
+      others_(others_of(team.size())),
+      on_line_(largest * others_ <= shape.line_count && !builder.has_loans()),
+      room_(on_line_ ? largest : std::min(room_for_part(shape, team.size()), in_lines(largest))) {}
 
 Slice Parts::shown(std::uint32_t owner, std::uint32_t to, const Slice& piece) const noexcept {
+  const std::uint32_t rank = team_.rank(owner);
   Slice slice =
-      on_line_ ? builder_.line(owner, piece.count) : standing_for(builder_.stage(owner, piece.count), piece);
-  slice.begin = to * room_;
+      on_line_ ? builder_.line(rank, piece.count) : standing_for(builder_.stage(rank, piece.count), piece);
+  slice.begin = (to > owner ? to - 1 : to) * room_;  // what is its own it does not show
   return slice;
 }
 
-void flat_broadcast(Builder& builder, const Shape& shape, const Team& team, const Slice& from,
-                    const Slice& to, std::uint64_t segment) {
+std::uint32_t flat_broadcast(Builder& builder, const Shape& shape, const Team& team, const Slice& from,
+                             const Slice& to, std::uint64_t segment) {
+  std::uint32_t last = no_step;
   for_each_segment(from.count, segment, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn();
+    builder.begin_turn(count);
     const Slice piece = from.part(offset, count);
     const Slice shown = shown_by(builder, shape, team.rank(0), piece, count);
     if (team.me() == 0) {
       builder.make_room();
       builder.copy(piece, shown);
-      builder.publish(entered);
+      last = builder.publish(entered);
       return;
     }
     builder.publish(entered);
     builder.await_mark(team.rank(0), entered);
     builder.copy(shown, to.part(offset, count));
   });
+  return last;
 }
 
 void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::uint32_t root,
                  const Slice& from, const Slice& to) {
   const bool folds = root == everyone || root == team.me();
   for_each_segment(from.count, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn();
+    builder.begin_turn(count);
     const Slice own = from.part(offset, count);
     const auto shown = [&](std::uint32_t index) {
       return shown_by(builder, shape, team.rank(index), own, count);
@@ -109,7 +124,7 @@ void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::ui
 void flat_gather(Builder& builder, const Shape& shape, const Team& team, std::span<const Slice> from,
                  std::span<const Slice> to, std::uint64_t segment) {
   for_each_segment(largest_of(from), segment, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn();
+    builder.begin_turn(count);
     const auto shown = [&](std::uint32_t index) {
       return shown_by(builder, shape, team.rank(index), clipped(from[index], offset, count), count);
     };
@@ -129,7 +144,7 @@ void flat_all_gather(Builder& builder, const Shape& shape, const Team& team, std
                      const Blocks& to) {
   const std::uint32_t me = team.me();
   for_each_segment(largest_of(from), shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn();
+    builder.begin_turn(count);
     builder.make_room();
     const auto shown = [&](std::uint32_t index) {
       return shown_by(builder, shape, team.rank(index), clipped(from[index], offset, count), count);
@@ -144,26 +159,26 @@ void flat_all_gather(Builder& builder, const Shape& shape, const Team& team, std
 void flat_reduce_scatter(Builder& builder, const Shape& shape, const Team& team, const Blocks& from,
                          const Slice& to) {
   const std::uint32_t me = team.me();
-  const Parts parts(builder, shape, team.size(), from.largest());
+  const Parts parts(builder, shape, team, from.largest());
   for_each_segment(from.largest(), parts.room(), [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn();
+    builder.begin_turn(parts.stage_count());
     builder.make_room();
     for_each_other(team, [&](std::uint32_t index) {
       const Slice block = clipped(from[index], offset, count);
-      builder.copy(block, parts.shown(team.rank(me), index, block));
+      builder.copy(block, parts.shown(me, index, block));
     });
     builder.publish(entered);
     builder.await_mark(everyone, entered);
     const Slice own = clipped(from[me], offset, count);
     std::vector<Slice> operands;
     for (std::uint32_t index = 0; index < team.size(); ++index)
-      operands.push_back(index == me ? own : parts.shown(team.rank(index), me, own));
+      operands.push_back(index == me ? own : parts.shown(index, me, own));
     builder.reduce(clipped(to, offset, count), operands);
   });
 }
 
 Steps flat_assemble(Builder& builder, const Team& team) {
-  builder.begin_turn();
+  builder.begin_turn(0);
   builder.make_room();  // nothing is shown; but who has called something else before is found out
   builder.publish(entered);
   if (team.me() != 0) return {};
@@ -171,13 +186,17 @@ Steps flat_assemble(Builder& builder, const Team& team) {
 }
 
 void flat_release(Builder& builder, const Team& team, const Steps& before) {
-  builder.begin_turn();
+  builder.begin_turn(0);
   const std::uint32_t told = builder.publish(entered);
   if (team.me() != 0) {
     builder.await_mark(team.rank(0), entered);
     return;
   }
   for (const std::uint32_t earlier : before) builder.order(earlier, told);
+}
+
+std::uint64_t room_for_part(const Shape& shape, std::uint64_t members) {
+  return shape.stage_count / others_of(members);
 }
 
 // In segments of which each is made room for and awaited.
@@ -210,7 +229,7 @@ Path flat_all_gather_path(const Shape& shape, std::uint64_t members, std::uint64
 
 Path flat_reduce_scatter_path(const Shape& shape, std::uint64_t members, std::uint64_t largest,
                               std::uint64_t total) {
-  return shared_path(largest, shape.stage_count / members, total);
+  return shared_path(largest, room_for_part(shape, members), total);
 }
 
 }  // namespace parley::schedule

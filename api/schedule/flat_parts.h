@@ -19,8 +19,9 @@ namespace parley::schedule {
 // lent; end_loans() is the caller's part. Messages: none.
 
 // Index 0 has it in `from`; all others get it in `to`. `segment`: elements of a turn, at most a stage.
-void flat_broadcast(Builder& builder, const Shape& shape, const Team& team, const Slice& from,
-                    const Slice& to, std::uint64_t segment);
+// Returns the step in which we show the last of it, if we do: our own copies had better wait until then.
+std::uint32_t flat_broadcast(Builder& builder, const Shape& shape, const Team& team, const Slice& from,
+                             const Slice& to, std::uint64_t segment);
 
 // `to` at index `root`, or at everyone, := fold of all members' `from`, in the order of the team.
 void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::uint32_t root,
@@ -46,15 +47,19 @@ void flat_release(Builder& builder, const Team& team, const Steps& before);
 // all together, beside its mark.
 class Parts {
  public:
-  // `largest`: elements of the largest block.
-  Parts(const Builder& builder, const Shape& shape, std::uint64_t members, std::uint64_t largest);
+  // Borrows builder and team. `largest`: elements of the largest block.
+  Parts(const Builder& builder, const Shape& shape, const Team& team, std::uint64_t largest);
   // Elements of a block in one turn.
   [[nodiscard]] std::uint64_t room() const noexcept { return room_; }
-  // `piece` of rank `owner`'s, which it shows to the member `to`.
+  // Elements of a stage that a turn takes.
+  [[nodiscard]] std::uint64_t stage_count() const noexcept { return on_line_ ? 0 : others_ * room_; }
+  // A piece of member `owner`'s, which it shows to the member `to`; both are indices.
   [[nodiscard]] Slice shown(std::uint32_t owner, std::uint32_t to, const Slice& piece) const noexcept;
 
  private:
   const Builder& builder_;
+  const Team& team_;
+  std::uint64_t others_;
   bool on_line_;
   std::uint64_t room_;
 };
@@ -72,6 +77,7 @@ void for_each_other(const Team& team, Use use) {
 }
 
 // What they cost.
+std::uint64_t room_for_part(const Shape& shape, std::uint64_t members);  // in a stage
 Path shared_path(std::uint64_t count, std::uint64_t segment, std::uint64_t copied);
 Path flat_broadcast_path(std::uint64_t count, std::uint64_t segment);
 Path flat_reduce_path(const Shape& shape, std::uint64_t count);

@@ -15,7 +15,7 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
   builder.may_lend(Loan::input);
   if (root == everyone) builder.may_lend(Loan::output);
   for_each_segment(shape.count, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn();
+    builder.begin_turn(count);
     const Slice own = builder.input().part(offset, count);
     const Blocks from(own, shape.size);
     const auto shown = [&](std::uint32_t rank) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t most_neighbours = 64;
 constexpr std::uint64_t line_bytes = 56;
 constexpr std::uint64_t stage_bytes = 256 << 10;
-constexpr std::uint64_t least_loan_bytes = 16 << 10;
+constexpr std::uint64_t least_loan_bytes = 64 << 10;
 // How much larger a count may be made for its blocks to be equal, and still tell more than a promise.
 constexpr std::uint64_t most_evening = 2;
 

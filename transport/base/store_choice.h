@@ -18,10 +18,10 @@ namespace parley::base {
 // they move; so the writer times some of its copies. What is read from memory for a copy is timed with it:
 // then the caches would have kept little of it anyway.
 //
-// Where the cores are close, copies of 2 to 4 KiB, and of more where the caller says so, are made in pieces:
-// memcpy() takes the string instruction for more than 2 KiB at once, which begins later, by 30 to 140 ns;
-// plain stores of 4 KiB find room in the core's store buffer. Elsewhere, and in a row of copies, of which the
-// next one begins meanwhile, the instruction is the faster one, by up to three times. Pure: no clock.
+// Where the cores are close, copies of 2 to 4 KiB are made in pieces: memcpy() takes the string instruction
+// for more than 2 KiB at once, which begins later, by 30 to 140 ns; plain stores of 4 KiB find room in the
+// core's store buffer. Elsewhere, and in a row of copies, of which the next one begins meanwhile, the
+// instruction is the faster one, by up to three times. Pure: no clock.
 // Thread-safety: none.
 class StoreChoice {
  public:
@@ -46,21 +46,21 @@ class StoreChoice {
   // Whether the next copies follow others that nobody has waited for.
   void set_in_row(bool is_in_row) noexcept { is_in_row_ = is_in_row ? 1 : 0; }
   // So many bytes at once, in a copy of `bytes` through the caches, to the others or of what they have
-  // stored. Of more than `most` nothing is made in pieces.
-  [[nodiscard]] std::size_t piece_of(std::size_t bytes, std::size_t most = most_in_pieces) const noexcept {
-    return cores_are_close_.holds() ? piece_if_close(bytes, most) : bytes;
+  // stored.
+  [[nodiscard]] std::size_t piece_of(std::size_t bytes) const noexcept {
+    return cores_are_close_.holds() ? piece_if_close(bytes) : bytes;
   }
   // The same of a copy that is timed. In pieces in turn, for only so its time tells whether cores are close,
   // and only the other way whether lines are slow.
-  [[nodiscard]] std::size_t timed_piece_of(std::size_t bytes, std::size_t most) const noexcept {
-    return times_pieces_ != 0 ? piece_if_close(bytes, most) : bytes;
+  [[nodiscard]] std::size_t timed_piece_of(std::size_t bytes) const noexcept {
+    return times_pieces_ != 0 ? piece_if_close(bytes) : bytes;
   }
   void note(std::chrono::nanoseconds took, std::size_t bytes, std::size_t piece) noexcept {
     const bool is_whole = piece >= bytes;
     if (is_whole) lines_are_slow_.hear(took.count() > slow_ns + scaled(slow_ns_per_kib, bytes));
     // In a row of copies one waits for those before it, too.
     if (piece <= most_piece && is_in_row_ == 0)
-      cores_are_close_.hear(took.count() < close_ns + scaled(close_slope(bytes), bytes));
+      cores_are_close_.hear(took.count() < close_ns + scaled(close_ns_per_kib, bytes));
     if (lines_are_slow_.is_doubted()) {
       until_timed_ = 1;
       times_pieces_ = 0;
@@ -73,10 +73,8 @@ class StoreChoice {
   // 7.5 ns a line, 8.5 GB/s, and what the clock and the end of the stores take.
   static constexpr std::int64_t slow_ns_per_kib = 120;
   static constexpr std::int64_t slow_ns = 100;
-  // 1 to 4 KiB take 30 to 90 ns between cores that share a cache, else 170 to 250; of more, whose lines are
-  // waited for, each KiB 30 to 60, and 130.
+  // 1 to 4 KiB take 30 to 90 ns between cores that share a cache, else 170 to 250.
   static constexpr std::int64_t close_ns_per_kib = 10;
-  static constexpr std::int64_t close_ns_per_further_kib = 80;
   static constexpr std::int64_t close_ns = 100;
   static constexpr std::size_t most_in_pieces = 4096;
   static constexpr std::size_t most_piece = 2048;
@@ -108,11 +106,8 @@ class StoreChoice {
   static constexpr std::int64_t scaled(std::int64_t ns_per_kib, std::size_t bytes) noexcept {
     return ns_per_kib * static_cast<std::int64_t>(bytes) / 1024;
   }
-  static constexpr std::int64_t close_slope(std::size_t bytes) noexcept {
-    return bytes <= most_in_pieces ? close_ns_per_kib : close_ns_per_further_kib;
-  }
-  [[nodiscard]] std::size_t piece_if_close(std::size_t bytes, std::size_t most) const noexcept {
-    return bytes <= most && is_in_row_ == 0 ? std::min(bytes, most_piece) : bytes;
+  [[nodiscard]] std::size_t piece_if_close(std::size_t bytes) const noexcept {
+    return bytes <= most_in_pieces && is_in_row_ == 0 ? std::min(bytes, most_piece) : bytes;
   }
 
   // No padding, for the model of the ring compares states.
@@ -133,14 +128,14 @@ void for_each_piece(std::size_t bytes, std::size_t piece, const Use& use) noexce
 // past_caches(). `most`: see StoreChoice::piece_of().
 template <typename Clock = std::chrono::steady_clock, typename Cached, typename PastCaches>
 void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cached,
-                     const PastCaches& past_caches, std::size_t most = StoreChoice::most_in_pieces) noexcept {
+                     const PastCaches& past_caches) noexcept {
   using Way = StoreChoice::Way;
   if (bytes < StoreChoice::least_bytes) return cached(std::size_t{0}, bytes);
   const Way way = choice.next();
   if (way == Way::past_caches) return past_caches();
-  if (way == Way::cached) return for_each_piece(bytes, choice.piece_of(bytes, most), cached);
+  if (way == Way::cached) return for_each_piece(bytes, choice.piece_of(bytes), cached);
   const auto began = Clock::now();
-  const std::size_t piece = choice.timed_piece_of(bytes, most);
+  const std::size_t piece = choice.timed_piece_of(bytes);
   for_each_piece(bytes, piece, cached);
   full_fence();  // the stores are done, and no longer only on their way
   choice.note(Clock::now() - began, bytes, piece);

@@ -82,6 +82,18 @@ std::string check_cost(const Group& group, const std::vector<Schedule>& schedule
   return problem;
 }
 
+// Each finds its place in a stage by what it knows of the schedules of all.
+std::string check_places(const Group& group, const std::vector<Schedule>& schedules) {
+  for (std::uint32_t rank = 0; rank < schedules.size(); ++rank)
+    for (std::uint32_t other = 0; other < rank; ++other) {
+      if (group.host(rank) != group.host(other)) continue;
+      const Schedule &one = schedules[rank], &two = schedules[other];
+      if (one.turns != two.turns || one.stage_count != two.stage_count)
+        return "ranks " + std::to_string(other) + " and " + std::to_string(rank) + " take other places";
+    }
+  return "";
+}
+
 bool share_memory(const std::vector<Schedule>& schedules) {
   return std::any_of(schedules.begin(), schedules.end(), [](const auto& one) { return one.turns != 0; });
 }
@@ -125,6 +137,7 @@ std::string prove(const Group& group, const std::vector<Schedule>& schedules, st
     problem = inspect(group.what(), group.shape(rank), schedules[rank]);
     if (!problem.empty()) problem = "rank " + std::to_string(rank) + ": " + problem;
   }
+  if (problem.empty()) problem = check_places(group, schedules);
   // Rendezvous first: what comes to an end without any buffering does so with it.
   for (const Sends sends : {Sends::rendezvous, Sends::buffered, Sends::mixed})
     if (problem.empty()) problem = simulate(group, schedules, sends, seed++);

@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
-constexpr std::int64_t lent_count = 5'000;  // so few are shown at once where they are not lent
+constexpr std::int64_t lent_count = 20'000;  // so few are shown at once where they are not lent
 
 void expect_no_failure() {
   expect(!::testing::Test::HasFailure(), "every result is right");
@@ -44,7 +44,7 @@ TEST_P(Loans, GiveTheRightElementsWhoeverLends) {
   const auto run = [](int rank, int ranks) {
     ProcessGroup world = init();
     for (int i = 0; i < 6; ++i) world.barrier();
-    for (const std::size_t count : {5'000, 20'001})
+    for (const std::size_t count : {20'000, 70'001})
       for (const int divisor : {1, 2, ranks})  // of ranks that lend
         for (const bool in_place : {false, true})
           for (const int root : {0, ranks - 1})

@@ -109,8 +109,8 @@ TEST_P(TwoLevel, GiveTheRightElementsByAllAlgorithms) {
         expect_contains(group.describe_plan(operation, 1 << 20), on_hosts);
       expect_contains(group.describe_plan("all_reduce", 1 << 20), algorithm + " with memory");
       const std::vector<std::size_t> counts = sanitizer::is_on
-                                                  ? std::vector<std::size_t>{1, 5'000}
-                                                  : std::vector<std::size_t>{1, 15, 5'000, 300'007};
+                                                  ? std::vector<std::size_t>{1, 20'000}
+                                                  : std::vector<std::size_t>{1, 15, 20'000, 300'007};
       for (const std::size_t count : counts)
         for (const bool in_place : {false, true})
           for (const bool is_shared : {false, true})
@@ -124,7 +124,7 @@ TEST_P(TwoLevel, GiveTheRightElementsByAllAlgorithms) {
 
 // The ranks have met, and those of each host have mapped what the others lend.
 Tensor lent_by_all(ProcessGroup& group) {
-  const Tensor data = group.shared_tensor({5'000}, DType::i32);
+  const Tensor data = group.shared_tensor({20'000}, DType::i32);
   std::memset(data.mutable_data(), group.rank(), data.bytes());
   for (int i = 0; i < 20; ++i) group.all_reduce(data);
   return data;

@@ -29,7 +29,7 @@ Went write_chunks(StoreChoice& choice, int chunks, std::chrono::nanoseconds cach
     if (way == Way::past_caches) ++went.past_caches;
     if (way != Way::cached_timed) continue;
     ++went.timed;
-    choice.note(cached, 4096, choice.timed_piece_of(4096, 4096));
+    choice.note(cached, 4096, choice.timed_piece_of(4096));
   }
   return went;
 }
@@ -113,19 +113,6 @@ TEST_F(StoreChoiceTest, CopiesUpTo4KiBInPiecesWhereCoresAreClose) {
   choice_.set_in_row(false);
   (void)write_chunks(choice_, 6 * 32, near);
   EXPECT_EQ(choice_.piece_of(4096), 4096U);
-}
-
-TEST_F(StoreChoiceTest, CopiesMoreInPiecesWhereItIsAsked) {
-  constexpr std::size_t most = 32 << 10;
-  const auto hear = [&](std::chrono::nanoseconds took) {
-    for (int i = 0; i < 3; ++i) choice_.note(took, 16 << 10, 2048);
-  };
-  hear(700ns);
-  EXPECT_EQ(choice_.piece_of(16 << 10, most), 2048U);
-  EXPECT_EQ(choice_.piece_of(16 << 10), 16U << 10);
-  EXPECT_EQ(choice_.piece_of(most + 1, most), most + 1);
-  hear(1'900ns);
-  EXPECT_EQ(choice_.piece_of(16 << 10, most), 16U << 10);
   // What was not made in pieces tells nothing of the cores.
   for (int i = 0; i < 3; ++i) choice_.note(1ns, 16 << 10, 16 << 10);
   EXPECT_EQ(choice_.piece_of(4096), 4096U);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "tests/multiprocess/support/random.h"
@@ -56,13 +57,34 @@ TEST(Commons, GivesEachTurnItsPlace) {
   for (std::uint64_t turn = 1; turn < 40; ++turn) {
     Commons& own = boards.of(1);
     EXPECT_EQ(own.line(1, turn), boards.of(0).line(1, turn)) << "all see the same memory";
-    EXPECT_EQ(own.stage(1, turn), boards.of(0).stage(1, turn));
+    EXPECT_EQ(own.stage(1, turn, 0), boards.of(0).stage(1, turn, 0));
     EXPECT_NE(own.line(1, turn), own.line(1, turn + 1));
     EXPECT_EQ(own.line(1, turn), own.line(1, turn + 2));
     for (std::uint64_t later = 1; later < stages.count; ++later)
-      EXPECT_GE(std::abs(own.stage(1, turn + later) - own.stage(1, turn)),
+      EXPECT_GE(std::abs(own.stage(1, turn + later, 0) - own.stage(1, turn, 0)),
                 static_cast<std::ptrdiff_t>(stages.bytes));
-    EXPECT_EQ(own.stage(1, turn), own.stage(1, turn + stages.count));
+    EXPECT_EQ(own.stage(1, turn, 0), own.stage(1, turn + stages.count, 0));
+    EXPECT_EQ(own.stage(1, turn, 0), own.stage(1, turn, stages.bytes)) << "there is but one place";
+  }
+}
+
+// Whatever the calls of the turns use, no two of neighbouring turns meet, and each place is used.
+TEST(Commons, UsesAllOfAStageInTurn) {
+  const BoardsInMemory boards(2, stages);
+  const Commons& own = boards.of(0);
+  const std::byte* const begin = own.stage(0, 0, 0);
+  for (std::size_t bytes = 1; bytes <= stages.bytes; bytes *= 2) {
+    const std::size_t places = stages.count * (stages.bytes / bytes);
+    std::set<const std::byte*> seen;
+    for (std::uint64_t turn = 0; turn < places; ++turn) {
+      const std::byte* const place = own.stage(0, turn, bytes);
+      EXPECT_EQ(boards.of(1).stage(0, turn, bytes) - boards.of(1).stage(0, 0, 0), place - begin);
+      const auto at = static_cast<std::size_t>(place - begin);
+      EXPECT_EQ(at / stages.bytes, turn % stages.count) << "in the stage of the turn";
+      EXPECT_LE(at % stages.bytes + bytes, stages.bytes) << "all of it";
+      EXPECT_TRUE(seen.insert(place).second);
+      EXPECT_EQ(own.stage(0, turn + places, bytes), place);
+    }
   }
 }
 

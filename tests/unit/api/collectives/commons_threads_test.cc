@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -125,6 +126,7 @@ class RankThread {
     shape.line_count = BoardSlot::line_bytes / sizeof(Element);
     shape.stage_count = stage_count;
     schedule_ = schedule::make(call.operation, call.algorithm, shape);
+    stage_bytes_ = std::bit_ceil(schedule_.stage_count * sizeof(Element));
     input_ = elements(call, rank_, 0, schedule::input_count(call.operation, shape));
     output_.assign(schedule::output_count(call.operation, shape), Element{0xdeadbeef});
     base_ = commons_.take_turns(schedule_.turns).first_mark;
@@ -147,7 +149,7 @@ class RankThread {
       case Space::input: return input_.data() + slice.begin;
       case Space::output: return output_.data() + slice.begin;
       case Space::line: return shared(commons_.line(slice.owner, turn)) + slice.begin;
-      case Space::stage: return shared(commons_.stage(slice.owner, turn)) + slice.begin;
+      case Space::stage: return shared(commons_.stage(slice.owner, turn, stage_bytes_)) + slice.begin;
       case Space::scratch: break;
     }
     throw std::logic_error("a schedule for boards uses scratch memory");
@@ -201,6 +203,7 @@ class RankThread {
   Commons& commons_;
   Random random_;
   Schedule schedule_;
+  std::size_t stage_bytes_ = 0;
   Elements input_;
   Elements output_;
   std::uint64_t base_ = 0;
