@@ -16,9 +16,9 @@ Work ProcessGroup::all_gather(TensorList out, const Tensor& in, const Collective
   CollectiveCall call = detail::begin_call(group, "all_gather", Operation::all_gather, options);
   detail::set_elements(call, in);
   detail::set_input(call, in);
-  detail::set_outputs(call, group, out);
+  const bool is_even = detail::set_outputs(call, group, out);
   detail::check_same_count(call, out.tensors()[static_cast<std::size_t>(group.rank)], in);
-  if (detail::is_even(out))
+  if (is_even)
     detail::set_count(call, in.numel());
   else
     detail::set_counts(call, detail::counts_of(out), call.call.output_count);

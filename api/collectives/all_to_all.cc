@@ -60,15 +60,15 @@ Work ProcessGroup::all_to_all(TensorList out, TensorList in, const ListOptions& 
   GroupState& group = detail::require_member(state_, "all_to_all");
   CollectiveCall call = detail::begin_call(group, "all_to_all", Operation::all_to_all, options);
   if (!in.tensors().empty()) detail::set_elements(call, in.tensors().front());
-  detail::set_inputs(call, group, in);
-  detail::set_outputs(call, group, out);
+  const bool is_in_even = detail::set_inputs(call, group, in);
+  const bool is_out_even = detail::set_outputs(call, group, out);
   if (options.uneven) {
     detail::set_counts(call, detail::counts_of(in));
     detail::set_receive_counts(call, detail::counts_of(out));
   } else {
     constexpr auto advice = "; say {.uneven = true} on all ranks";
-    detail::check_even(call, in, advice);
-    detail::check_even(call, out, advice);
+    if (!is_in_even) detail::refuse_uneven(call, in, advice);
+    if (!is_out_even) detail::refuse_uneven(call, out, advice);
     detail::check_same_count(call, out.tensors().front(), in.tensors().front());
     detail::set_count(call, in.tensors().front().numel());
   }

@@ -28,7 +28,6 @@ void keep(CollectiveCall& call, std::shared_ptr<const void> owner) {
 namespace {
 
 void keep_all(CollectiveCall& call, TensorList list) {
-  if (!call.async_op) return;
   std::vector<std::shared_ptr<const void>> owners;
   for (const Tensor& tensor : list.tensors())
     if (tensor.is_owning()) owners.push_back(tensor.owner());
@@ -36,38 +35,35 @@ void keep_all(CollectiveCall& call, TensorList list) {
     keep(call, std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(owners)));
 }
 
-// Each begins where the one before it ends.
-bool are_neighbours(TensorList list) noexcept {
-  const auto tensors = list.tensors();
-  for (std::size_t i = 1; i < tensors.size(); ++i)
-    if (tensors[i].data() != tensors[i - 1].data() + tensors[i - 1].bytes()) return false;
-  return true;
-}
+struct ListLook {
+  std::uint64_t count = 0;  // elements of all
+  bool is_in_one_piece = true;
+  bool is_even = true;
+};
 
-// The first tensor that is of another size than the one before it; else the number of tensors.
-std::size_t first_odd(TensorList list) noexcept {
-  const auto tensors = list.tensors();
-  std::size_t i = 1;
-  while (i < tensors.size() && tensors[i].numel() == tensors[i - 1].numel()) ++i;
-  return std::min(i, tensors.size());
-}
-
-std::uint64_t check_list(CollectiveCall& call, const GroupState& group, TensorList list, bool writable) {
+// All that is asked of a list, in one walk: of small calls of many ranks walks take a good part of the time.
+ListLook look_at_list(CollectiveCall& call, const GroupState& group, TensorList list, bool writable) {
   const auto tensors = list.tensors();
   if (tensors.size() != static_cast<std::size_t>(group.size))
     throw UsageError(concat(call.name, ": the list has ", tensors.size(), " tensors, the group ", group.size,
                             " ranks: it takes one for each"));
-  std::uint64_t count = 0;
+  ListLook look;
+  const std::byte* end = tensors.front().data();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (!is_good(tensors[i], writable)) [[unlikely]]
-      check_further(tensors[i], concat(call.name, ": ", i, " of the list").c_str(), writable);
-    if (tensors[i].dtype() != call.call.signature.dtype)
-      throw UsageError(concat(call.name, ": tensor ", i, " of the list is of ", name(tensors[i].dtype()),
+    const Tensor& tensor = tensors[i];
+    if (!is_good(tensor, writable)) [[unlikely]]
+      check_further(tensor, concat(call.name, ": ", i, " of the list").c_str(), writable);
+    if (tensor.dtype() != call.call.signature.dtype)
+      throw UsageError(concat(call.name, ": tensor ", i, " of the list is of ", name(tensor.dtype()),
                               ", another one of the call of ", name(call.call.signature.dtype)));
-    note_device(call, tensors[i]);
-    count += tensors[i].numel();
+    note_device(call, tensor);
+    const std::uint64_t count = tensor.numel();
+    look.count += count;
+    look.is_even = look.is_even && count == tensors.front().numel();
+    look.is_in_one_piece = look.is_in_one_piece && tensor.data() == end;
+    end = tensor.data() + count * call.call.question.element_bytes;
   }
-  return count;
+  return look;
 }
 
 schedule::Shape shape_of(const GroupState& group, const collective::Question& question) {
@@ -132,22 +128,26 @@ void set_place(CollectiveCall& call, const GroupState& group) {
 
 }  // namespace
 
-void set_inputs(CollectiveCall& call, const GroupState& group, TensorList list) {
-  call.call.input_count = check_list(call, group, list, false);
-  if (are_neighbours(list))
+bool set_inputs(CollectiveCall& call, const GroupState& group, TensorList list) {
+  const ListLook look = look_at_list(call, group, list, false);
+  call.call.input_count = look.count;
+  if (look.is_in_one_piece)
     call.call.input = list.tensors().front().data();
   else
     call.call.inputs = list.tensors();
-  keep_all(call, list);
+  if (call.async_op) keep_all(call, list);
+  return look.is_even;
 }
 
-void set_outputs(CollectiveCall& call, const GroupState& group, TensorList list) {
-  call.call.output_count = check_list(call, group, list, true);
-  if (are_neighbours(list))
+bool set_outputs(CollectiveCall& call, const GroupState& group, TensorList list) {
+  const ListLook look = look_at_list(call, group, list, true);
+  call.call.output_count = look.count;
+  if (look.is_in_one_piece)
     call.call.output = list.tensors().front().mutable_data();
   else
     call.call.outputs = list.tensors();
-  keep_all(call, list);
+  if (call.async_op) keep_all(call, list);
+  return look.is_even;
 }
 
 void set_root(CollectiveCall& call, const GroupState& group, int root) {
@@ -222,14 +222,10 @@ std::vector<std::uint64_t> counts_of(TensorList list) {
   return counts;
 }
 
-bool is_even(TensorList list) noexcept {
-  return first_odd(list) == list.tensors().size();
-}
-
-void check_even(const CollectiveCall& call, TensorList list, const char* advice) {
+void refuse_uneven(const CollectiveCall& call, TensorList list, const char* advice) {
   const auto tensors = list.tensors();
-  const std::size_t odd = first_odd(list);
-  if (odd == tensors.size()) return;
+  std::size_t odd = 1;
+  while (tensors[odd].numel() == tensors[odd - 1].numel()) ++odd;
   throw UsageError(concat(call.name, ": tensor ", odd - 1, " of the list has ", tensors[odd - 1].numel(),
                           " elements, tensor ", odd, " ", tensors[odd].numel(), advice));
 }

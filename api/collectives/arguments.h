@@ -58,9 +58,9 @@ inline void set_output(CollectiveCall& call, const Tensor& tensor) {
   call.call.output_count = tensor.numel();
   if (call.async_op) keep(call, tensor.owner());
 }
-// One for each rank, which may lie anywhere.
-void set_inputs(CollectiveCall& call, const GroupState& group, TensorList list);
-void set_outputs(CollectiveCall& call, const GroupState& group, TensorList list);
+// One for each rank, which may lie anywhere. Return whether all have as many elements.
+bool set_inputs(CollectiveCall& call, const GroupState& group, TensorList list);
+bool set_outputs(CollectiveCall& call, const GroupState& group, TensorList list);
 
 void set_root(CollectiveCall& call, const GroupState& group, int root);
 // As in schedule::Shape, the same on all ranks.
@@ -92,9 +92,8 @@ void check_whole(const CollectiveCall& call, const GroupState& group, const Tens
                  const char* whole_name, const Tensor& block, const char* block_name);
 
 std::vector<std::uint64_t> counts_of(TensorList list);
-// Whether all tensors of the list have as many elements. `advice` ends the error's sentence.
-bool is_even(TensorList list) noexcept;
-void check_even(const CollectiveCall& call, TensorList list, const char* advice);
+// A list of tensors of different sizes. `advice` ends the error's sentence.
+[[noreturn]] void refuse_uneven(const CollectiveCall& call, TensorList list, const char* advice);
 
 // Settles whether the call is in place, and runs it.
 Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);

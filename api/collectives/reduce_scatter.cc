@@ -15,10 +15,10 @@ Work ProcessGroup::reduce_scatter(const Tensor& out, TensorList in, const Reduce
   detail::GroupState& group = detail::require_member(state_, "reduce_scatter");
   CollectiveCall call = detail::begin_call(group, "reduce_scatter", Operation::reduce_scatter, options);
   detail::set_elements(call, out);
-  detail::set_inputs(call, group, in);
+  const bool is_even = detail::set_inputs(call, group, in);
   detail::set_output(call, out);
   detail::check_same_count(call, out, in.tensors()[static_cast<std::size_t>(group.rank)]);
-  if (detail::is_even(in))
+  if (is_even)
     detail::set_count(call, out.numel());
   else
     detail::set_counts(call, detail::counts_of(in), call.call.input_count);
