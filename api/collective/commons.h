@@ -27,7 +27,9 @@ namespace parley::collective {
 // 3. They are written again, at least two turns later, only when all others have been seen to enter the
 //    turn between, which they do when they have read them. Who shows nothing may enter a turn before that,
 //    but not two: its last two calls are what others' marks are compared with.
-// 4. Of a rank's two cards each call uses the other one. A card is written when its rank knows that all
+// 4. Where in its stage a turn has its place follows from the turn and from what its call uses at most, which
+//    all ranks know: another turn's place is in another stage, or was before by 3, whatever its call uses.
+// 5. Of a rank's two cards each call uses the other one. A card is written when its rank knows that all
 //    others have entered the last turn of the call before, and so have done with the one before that; it is
 //    read by those who have seen a mark that was published after. What may be set later is `is_withdrawn`.
 // Nothing of what others write is believed: a mark from nowhere makes wrong results, as a wrong message
@@ -138,10 +140,11 @@ class Commons {
   [[nodiscard]] std::byte* line(std::uint32_t owner, std::uint64_t turn) const noexcept {
     return boards_[owner] + slot_at(turn) + offsetof(BoardSlot, line);
   }
-  // `bytes`: that each turn of this call uses of its stage at most, a power of two. Whenever a stage is used
-  // again, another place of so many bytes in it is. 0: always its first bytes.
+  // `bytes`: that each turn of the call uses of its stage at most, the same on all ranks. Turns of such calls
+  // take one place of so many bytes after another in it. 0: always its first bytes. REQUIRES: 0, or a power
+  // of two of at most stage_bytes().
   [[nodiscard]] std::byte* stage(std::uint32_t owner, std::uint64_t turn, std::size_t bytes) const noexcept {
-    const std::size_t place = (turn >> log2_stages_) * bytes & (stages_.bytes - 1);
+    const std::size_t place = (turn >> log2_stage_count_) * bytes & (stages_.bytes - 1);
     return boards_[owner] + first_stage + (turn & (stages_.count - 1)) * stages_.bytes + place;
   }
   [[nodiscard]] static std::uint64_t turn_of(std::uint64_t mark) noexcept {
@@ -193,7 +196,7 @@ class Commons {
 
   const Team team_;
   const Stages stages_;
-  const int log2_stages_ = std::countr_zero(stages_.count);
+  const int log2_stage_count_ = std::countr_zero(stages_.count);
   const std::shared_ptr<std::byte> own_;
   const std::vector<std::shared_ptr<const std::byte>> others_;
   std::vector<std::byte*> boards_;            // by rank; null: it is on another host

@@ -11,7 +11,7 @@ namespace parley::collective {
 namespace {
 // More work than that is done in pieces, between which others have their turn.
 constexpr std::uint64_t most_straight_bytes = 64 << 10;
-// What is shown in more leaves the readers' caches before its place is written again: see Commons::stage().
+// So few bytes are written as fast where their readers' caches still hold them: see README.md.
 constexpr std::uint64_t most_bytes_in_one_place = 4096;
 }  // namespace
 

@@ -35,19 +35,19 @@ void keep_all(CollectiveCall& call, TensorList list) {
     keep(call, std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(owners)));
 }
 
-struct ListLook {
+struct ListFacts {
   std::uint64_t count = 0;  // elements of all
   bool is_in_one_piece = true;
   bool is_even = true;
 };
 
-// All that is asked of a list, in one walk: of small calls of many ranks walks take a good part of the time.
-ListLook look_at_list(CollectiveCall& call, const GroupState& group, TensorList list, bool writable) {
+// All that is asked of a list, in one walk.
+ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList list, bool writable) {
   const auto tensors = list.tensors();
   if (tensors.size() != static_cast<std::size_t>(group.size))
     throw UsageError(concat(call.name, ": the list has ", tensors.size(), " tensors, the group ", group.size,
                             " ranks: it takes one for each"));
-  ListLook look;
+  ListFacts facts;
   const std::byte* end = tensors.front().data();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
@@ -58,12 +58,12 @@ ListLook look_at_list(CollectiveCall& call, const GroupState& group, TensorList 
                               ", another one of the call of ", name(call.call.signature.dtype)));
     note_device(call, tensor);
     const std::uint64_t count = tensor.numel();
-    look.count += count;
-    look.is_even = look.is_even && count == tensors.front().numel();
-    look.is_in_one_piece = look.is_in_one_piece && tensor.data() == end;
+    facts.count += count;
+    facts.is_even = facts.is_even && count == tensors.front().numel();
+    facts.is_in_one_piece = facts.is_in_one_piece && tensor.data() == end;
     end = tensor.data() + count * call.call.question.element_bytes;
   }
-  return look;
+  return facts;
 }
 
 schedule::Shape shape_of(const GroupState& group, const collective::Question& question) {
@@ -129,25 +129,25 @@ void set_place(CollectiveCall& call, const GroupState& group) {
 }  // namespace
 
 bool set_inputs(CollectiveCall& call, const GroupState& group, TensorList list) {
-  const ListLook look = look_at_list(call, group, list, false);
-  call.call.input_count = look.count;
-  if (look.is_in_one_piece)
+  const ListFacts facts = facts_of(call, group, list, false);
+  call.call.input_count = facts.count;
+  if (facts.is_in_one_piece)
     call.call.input = list.tensors().front().data();
   else
     call.call.inputs = list.tensors();
   if (call.async_op) keep_all(call, list);
-  return look.is_even;
+  return facts.is_even;
 }
 
 bool set_outputs(CollectiveCall& call, const GroupState& group, TensorList list) {
-  const ListLook look = look_at_list(call, group, list, true);
-  call.call.output_count = look.count;
-  if (look.is_in_one_piece)
+  const ListFacts facts = facts_of(call, group, list, true);
+  call.call.output_count = facts.count;
+  if (facts.is_in_one_piece)
     call.call.output = list.tensors().front().mutable_data();
   else
     call.call.outputs = list.tensors();
   if (call.async_op) keep_all(call, list);
-  return look.is_even;
+  return facts.is_even;
 }
 
 void set_root(CollectiveCall& call, const GroupState& group, int root) {

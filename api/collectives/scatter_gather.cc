@@ -51,7 +51,8 @@ Work ProcessGroup::scatter(const Tensor& out, TensorList in, int root, const Lis
   detail::set_root(call, group, root);
   detail::set_elements(call, out);
   detail::set_output(call, out);
-  const bool is_even = group.rank != root || detail::set_inputs(call, group, in);
+  bool is_even = true;
+  if (group.rank == root) is_even = detail::set_inputs(call, group, in);
   set_blocks(call, group, in, is_even, out, options);
   return detail::launch(state_, std::move(call));
 }
@@ -62,7 +63,8 @@ Work ProcessGroup::gather(TensorList out, const Tensor& in, int root, const List
   detail::set_root(call, group, root);
   detail::set_elements(call, in);
   detail::set_input(call, in);
-  const bool is_even = group.rank != root || detail::set_outputs(call, group, out);
+  bool is_even = true;
+  if (group.rank == root) is_even = detail::set_outputs(call, group, out);
   set_blocks(call, group, out, is_even, in, options);
   return detail::launch(state_, std::move(call));
 }

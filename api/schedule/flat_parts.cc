@@ -23,9 +23,9 @@ Slice shown_by(const Builder& builder, const Shape& shape, std::uint32_t owner, 
   return standing_for(builder.stage(owner, piece.count), piece);
 }
 
-// Not less, and whole cache lines, however small an element is.
+// So many elements are whole cache lines, however small one is.
+constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t in_lines(std::uint64_t count) {
-  constexpr std::uint64_t line_bytes = 64;
   return (count + line_bytes - 1) / line_bytes * line_bytes;
 }
 
@@ -196,7 +196,8 @@ void flat_release(Builder& builder, const Team& team, const Steps& before) {
 }
 
 std::uint64_t room_for_part(const Shape& shape, std::uint64_t members) {
-  return shape.stage_count / others_of(members);
+  const std::uint64_t room = shape.stage_count / others_of(members);
+  return room < line_bytes ? room : room / line_bytes * line_bytes;
 }
 
 // In segments of which each is made room for and awaited.

@@ -31,13 +31,16 @@ bool shares_memory_on_hosts(const Shape& shape) {
   return shares_memory(shape, Hosts(shape));
 }
 
-void broadcast_on_host(Builder& builder, const Shape& shape, const Hosts& hosts, const Slice& from,
-                       const Slice& to) {
+std::uint32_t broadcast_on_host(Builder& builder, const Shape& shape, const Hosts& hosts, const Slice& from,
+                                const Slice& to) {
   const Team local = hosts.local();
-  if (!shares_memory(shape, hosts)) return binomial_broadcast(builder, local, from, to);
-  if (local.size() == 1) return;
+  if (!shares_memory(shape, hosts)) {
+    binomial_broadcast(builder, local, from, to);
+    return no_step;
+  }
+  if (local.size() == 1) return no_step;
   if (hosts.leads()) builder.may_lend(from.space == Space::input ? Loan::input : Loan::output);
-  flat_broadcast(builder, shape, local, from, to, shape.stage_count);
+  return flat_broadcast(builder, shape, local, from, to, shape.stage_count);
 }
 
 void reduce_on_host(Builder& builder, const Shape& shape, const Hosts& hosts, const Slice& to) {

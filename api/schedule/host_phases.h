@@ -18,9 +18,9 @@ namespace parley::schedule {
 // Whether they do so in memory. The same on all ranks.
 bool shares_memory_on_hosts(const Shape& shape);
 
-// The leader has it in `from`; all others get it in `to`.
-void broadcast_on_host(Builder& builder, const Shape& shape, const Hosts& hosts, const Slice& from,
-                       const Slice& to);
+// The leader has it in `from`; all others get it in `to`. Returns as flat_broadcast().
+std::uint32_t broadcast_on_host(Builder& builder, const Shape& shape, const Hosts& hosts, const Slice& from,
+                                const Slice& to);
 // `to` at the leader := fold of all members' inputs.
 void reduce_on_host(Builder& builder, const Shape& shape, const Hosts& hosts, const Slice& to);
 // The leader gets all members' inputs in `to`, one after another; its own on a host of one rank, too.

@@ -32,8 +32,8 @@ void broadcast(Builder& builder, const Shape& shape) {
   const Slice held = shape.rank == shape.root ? builder.input() : builder.output();
   if (hosts.leads()) binomial_broadcast(builder, hosts.across(), held, held);
   const Space at_leader = hosts.mine() == 0 ? Space::input : Space::output;  // the first host has the root
-  broadcast_on_host(builder, shape, hosts, {at_leader, 0, shape.count}, held);
-  if (shape.rank == shape.root) builder.copy(held, builder.output());
+  const std::uint32_t shown = broadcast_on_host(builder, shape, hosts, {at_leader, 0, shape.count}, held);
+  if (shape.rank == shape.root) builder.order(shown, builder.copy(held, builder.output()));
   builder.end_loans();
 }
 

@@ -125,7 +125,7 @@ void for_each_piece(std::size_t bytes, std::size_t piece, const Use& use) noexce
 }
 
 // Makes a copy of so many bytes as `choice` says: by cached(offset, length), once or piece by piece, or by
-// past_caches(). `most`: see StoreChoice::piece_of().
+// past_caches().
 template <typename Clock = std::chrono::steady_clock, typename Cached, typename PastCaches>
 void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cached,
                      const PastCaches& past_caches) noexcept {

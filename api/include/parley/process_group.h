@@ -147,7 +147,7 @@ class PARLEY_API ProcessGroup {
   // from it or a part of it is copied once, by its receiver, without a system call and without this rank's
   // CPU; one of more than 8 KiB mostly so, if the receiver waits for it. The first to a peer may go another
   // way, and all do to one that cannot map the memory. It may be received into any tensor. Collectives of
-  // 16 KiB and more read it where it lies, too, and end when the others have done so. In all else this is a
+  // 64 KiB and more read it where it lies, too, and end when the others have done so. In all else this is a
   // tensor that owns its memory, with indeterminate elements, and where no memory can be shared it is nothing
   // more than that.
   //

@@ -157,6 +157,19 @@ TEST(ScheduleMutation, WhatIsNotWaitedForBetweenTwoLevelsIsFound) {
   EXPECT_GT(dropped, 30);
 }
 
+// By which ranks find each other's places in stages.
+TEST(ScheduleMutation, AStageOfWhichRanksUseAnotherPartThanTheySayIsFound) {
+  for (const Case& one : {flat, slices, lent_flat, two_level}) {
+    const Group group(one);
+    std::vector<Schedule> schedules = group.schedules();
+    --schedules[1].stage_count;
+    EXPECT_NE(prove(group, schedules, 1), "") << describe(one);
+    for (std::uint32_t rank = 0; rank < one.size; ++rank)
+      if (rank != 1) --schedules[rank].stage_count;
+    EXPECT_NE(prove(group, schedules, 1).find("leaves its buffer"), std::string::npos) << describe(one);
+  }
+}
+
 TEST(ScheduleMutation, ABarrierThatDoesNotWaitIsFound) {
   const Group group(barrier);
   const std::vector<Schedule> right = group.schedules();

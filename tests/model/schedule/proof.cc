@@ -88,8 +88,9 @@ std::string check_places(const Group& group, const std::vector<Schedule>& schedu
     for (std::uint32_t other = 0; other < rank; ++other) {
       if (group.host(rank) != group.host(other)) continue;
       const Schedule &one = schedules[rank], &two = schedules[other];
-      if (one.turns != two.turns || one.stage_count != two.stage_count)
-        return "ranks " + std::to_string(other) + " and " + std::to_string(rank) + " take other places";
+      if (one.turns != two.turns || one.stage_count != two.stage_count || one.has_loans != two.has_loans)
+        return "ranks " + std::to_string(other) + " and " + std::to_string(rank) +
+               " use other turns, places or loans";
     }
   return "";
 }

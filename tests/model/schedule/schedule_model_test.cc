@@ -81,11 +81,13 @@ struct SharedRoom {
 std::vector<SharedRoom> rooms(Algorithm algorithm, std::uint32_t size) {
   std::vector<SharedRoom> all;
   if (!needs_memory(algorithm)) all.push_back({});
-  if (needs_memory(algorithm) || looks_at_hosts(algorithm))
-    for (const SharedRoom& room :
-         {SharedRoom{size, false, 2}, SharedRoom{2 * size + 5ULL, false, 2 * size + 1ULL},
-          SharedRoom{size, true, 2}, SharedRoom{size + 5ULL, true, 2}})
-      all.push_back(room);
+  if (!needs_memory(algorithm) && !looks_at_hosts(algorithm)) return all;
+  all.push_back({size, false, 2});
+  all.push_back({2 * size + 5ULL, false, 2 * size + 1ULL});
+  all.push_back({size, true, 2});
+  all.push_back({size + 5ULL, true, 2});
+  // Blocks in whole lines, with room left.
+  if (size <= 3) all.push_back({130ULL * size, false, 2});
   return all;
 }
 

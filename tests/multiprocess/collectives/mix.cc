@@ -10,9 +10,9 @@
 namespace parley::testing {
 namespace {
 
-// Mostly small ones, some of up to 1 MiB of 8 B.
+// Mostly small ones, some of up to 2 MiB of 8 B: also what may be lent.
 std::size_t random_count(Random& random) {
-  return random.below(std::size_t{1} << (1 + random.below(random.one_in(20) ? 17 : 11)));
+  return random.below(std::size_t{1} << (1 + (random.one_in(20) ? 13 + random.below(5) : random.below(11))));
 }
 
 // Elements are small whole numbers: the sum of 24 ranks fits into 7 bits, and no type rounds.

@@ -37,7 +37,8 @@ using testing::Random;
 using Element = std::uint32_t;
 using Elements = std::vector<Element>;
 
-constexpr std::size_t stage_count = 64;  // elements: small, so that there are many turns
+constexpr std::size_t stage_count = 512;  // elements: small, so that there are many turns
+constexpr std::size_t most_bytes_in_one_place = 128;
 
 // One collective, the same on all ranks.
 struct PlannedCall {
@@ -63,7 +64,7 @@ PlannedCall random_call(std::int64_t number, std::uint32_t ranks, Random& random
   if (may_be_sliced && random.one_in(2)) call.algorithm = Algorithm::slices;
   call.root = static_cast<std::uint32_t>(random.below(ranks));
   // Beside the mark, in a stage, in several turns; now and then nothing.
-  constexpr std::size_t bounds[] = {15, stage_count + 1, 4 * stage_count};
+  constexpr std::size_t bounds[] = {15, stage_count / 4, 4 * stage_count};
   if (call.operation != Operation::barrier) call.count = random.below(bounds[random.below(3)]);
   call.seed = random.next();
   return call;
@@ -126,7 +127,8 @@ class RankThread {
     shape.line_count = BoardSlot::line_bytes / sizeof(Element);
     shape.stage_count = stage_count;
     schedule_ = schedule::make(call.operation, call.algorithm, shape);
-    stage_bytes_ = std::bit_ceil(schedule_.stage_count * sizeof(Element));
+    const std::size_t used = schedule_.stage_count * sizeof(Element);
+    stage_bytes_ = used > most_bytes_in_one_place ? std::bit_ceil(used) : 0;
     input_ = elements(call, rank_, 0, schedule::input_count(call.operation, shape));
     output_.assign(schedule::output_count(call.operation, shape), Element{0xdeadbeef});
     base_ = commons_.take_turns(schedule_.turns).first_mark;

@@ -1,0 +1,66 @@
+// What a plan says of the stages that its turns use.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/collective/plan.h"
+
+namespace parley::collective {
+namespace {
+
+using schedule::Operation;
+
+constexpr std::size_t line_bytes = 56, stage_bytes = std::size_t{256} << 10;
+
+std::shared_ptr<const Plan> plan_of_rank(std::uint32_t rank, std::uint32_t ranks, const Question& question) {
+  Team team;
+  team.rank = rank;
+  for (std::uint32_t other = 0; other < ranks; ++other) {
+    team.processes.push_back(other);
+    if (other != rank) team.neighbours.push_back(other);
+  }
+  const schedule::Overrides overrides;
+  PlanCache plans(team, overrides);
+  plans.share_memory(line_bytes, stage_bytes);
+  return plans.find(question);
+}
+
+TEST(Plan, TellsAllRanksTheSamePlaceWithRoomForWhatItsTurnsUse) {
+  for (const Operation operation :
+       {Operation::broadcast, Operation::reduce, Operation::all_reduce, Operation::scatter, Operation::gather,
+        Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all})
+    for (const std::uint32_t ranks : {2, 3, 4, 7})
+      for (const std::uint32_t element_bytes : {1, 4, 8})
+        for (const std::uint64_t bytes : {8, 1000, 4096, 4104, 10'000, 70'000, 1'000'000}) {
+          const Question question{.operation = operation,
+                                  .root = ranks - 1,
+                                  .count = bytes / element_bytes,
+                                  .element_bytes = element_bytes};
+          const auto first = plan_of_rank(0, ranks, question);
+          ASSERT_GT(first->schedule.turns, 0U) << "by messages";
+          const std::uint64_t used = first->schedule.stage_count * element_bytes;
+          ASSERT_LE(used, stage_bytes);
+          if (used <= 4096) {
+            EXPECT_EQ(first->stage_bytes, 0U) << used;
+          } else {
+            EXPECT_TRUE(std::has_single_bit(first->stage_bytes)) << used;
+            EXPECT_GE(first->stage_bytes, used);
+            EXPECT_LT(first->stage_bytes, 2 * used);
+          }
+          for (std::uint32_t rank = 1; rank < ranks; ++rank)
+            EXPECT_EQ(plan_of_rank(rank, ranks, question)->stage_bytes, first->stage_bytes);
+        }
+}
+
+// Of blocks that go in segments, what a segment takes: the smaller its place, the more of them there are.
+TEST(Plan, OfScatterInSegmentsUsesWhatOneOfThemTakes) {
+  const auto plan = plan_of_rank(1, 2, {.operation = Operation::scatter, .count = stage_bytes});
+  ASSERT_GT(plan->choice.chosen.segment_count, 0U);
+  EXPECT_EQ(plan->schedule.stage_count, plan->choice.chosen.segment_count);
+}
+
+}  // namespace
+}  // namespace parley::collective
