@@ -21,9 +21,9 @@ using Sight = transport::Neighbour::Sight;
 
 namespace {
 
-// A line that the reader's core has just read takes the writer four times as long to write as one that has
-// left its caches: so few ranks use many stages in turn. Where ranks share cores each mark costs switches of
-// contexts, so there are fewer, larger ones. Of many ranks each has less, for all map it.
+// A line that the reader's core has just read takes the writer two to four times as long to write as one that
+// has left its caches: so few ranks use many stages in turn. Where ranks share cores each mark costs switches
+// of contexts, so there are fewer, larger ones. Of many ranks each has less, for all map it.
 constexpr Commons::Stages with_cores{std::size_t{256} << 10, 8};
 constexpr Commons::Stages without{std::size_t{1} << 20, 2};
 constexpr Commons::Stages of_many{std::size_t{256} << 10, 2};
