@@ -66,9 +66,8 @@ Work ProcessGroup::all_to_all(TensorList out, TensorList in, const ListOptions& 
     detail::set_counts(call, detail::counts_of(in));
     detail::set_receive_counts(call, detail::counts_of(out));
   } else {
-    constexpr auto advice = "; say {.uneven = true} on all ranks";
-    if (!is_in_even) detail::refuse_uneven(call, in, advice);
-    if (!is_out_even) detail::refuse_uneven(call, out, advice);
+    if (!is_in_even) detail::refuse_uneven(call, in);
+    if (!is_out_even) detail::refuse_uneven(call, out);
     detail::check_same_count(call, out.tensors().front(), in.tensors().front());
     detail::set_count(call, in.tensors().front().numel());
   }

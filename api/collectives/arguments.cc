@@ -222,12 +222,13 @@ std::vector<std::uint64_t> counts_of(TensorList list) {
   return counts;
 }
 
-void refuse_uneven(const CollectiveCall& call, TensorList list, const char* advice) {
+void refuse_uneven(const CollectiveCall& call, TensorList list) {
   const auto tensors = list.tensors();
   std::size_t odd = 1;
   while (tensors[odd].numel() == tensors[odd - 1].numel()) ++odd;
   throw UsageError(concat(call.name, ": tensor ", odd - 1, " of the list has ", tensors[odd - 1].numel(),
-                          " elements, tensor ", odd, " ", tensors[odd].numel(), advice));
+                          " elements, tensor ", odd, " ", tensors[odd].numel(),
+                          "; say {.uneven = true} on all ranks"));
 }
 
 Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {

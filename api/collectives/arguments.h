@@ -92,8 +92,8 @@ void check_whole(const CollectiveCall& call, const GroupState& group, const Tens
                  const char* whole_name, const Tensor& block, const char* block_name);
 
 std::vector<std::uint64_t> counts_of(TensorList list);
-// A list of tensors of different sizes. `advice` ends the error's sentence.
-[[noreturn]] void refuse_uneven(const CollectiveCall& call, TensorList list, const char* advice);
+// A list of tensors of different sizes, where that has to be said.
+[[noreturn]] void refuse_uneven(const CollectiveCall& call, TensorList list);
 
 // Settles whether the call is in place, and runs it.
 Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);

@@ -19,18 +19,20 @@ using schedule::Operation;
 namespace {
 
 // The list is the root's; every rank has a tensor of its own, and knows the size of that one only.
-void set_blocks(CollectiveCall& call, const GroupState& group, TensorList list, bool is_even,
-                const Tensor& own, const ListOptions& options) {
+void set_blocks(CollectiveCall& call, const GroupState& group, TensorList list, const Tensor& own,
+                const ListOptions& options) {
   const auto rank = static_cast<std::size_t>(group.rank);
   const bool is_root = call.call.signature.root == group.rank;
   if (!is_root && !list.tensors().empty())
     throw UsageError(std::string(call.name) + ": a list was given, and this rank is not the root");
   if (is_root) {
+    const bool gathers = call.call.signature.operation == Operation::gather;
+    const bool is_even =
+        gathers ? detail::set_outputs(call, group, list) : detail::set_inputs(call, group, list);
     if (!options.uneven && !is_even) [[unlikely]]
-      detail::refuse_uneven(call, list, "; say {.uneven = true} on all ranks");
+      detail::refuse_uneven(call, list);
     const Tensor& block = list.tensors()[rank];
-    call.call.signature.operation == Operation::gather ? detail::check_same_count(call, block, own)
-                                                       : detail::check_same_count(call, own, block);
+    gathers ? detail::check_same_count(call, block, own) : detail::check_same_count(call, own, block);
   }
   if (!options.uneven) return detail::set_count(call, own.numel());
   std::vector<std::uint64_t> counts;
@@ -51,9 +53,7 @@ Work ProcessGroup::scatter(const Tensor& out, TensorList in, int root, const Lis
   detail::set_root(call, group, root);
   detail::set_elements(call, out);
   detail::set_output(call, out);
-  bool is_even = true;
-  if (group.rank == root) is_even = detail::set_inputs(call, group, in);
-  set_blocks(call, group, in, is_even, out, options);
+  set_blocks(call, group, in, out, options);
   return detail::launch(state_, std::move(call));
 }
 
@@ -63,9 +63,7 @@ Work ProcessGroup::gather(TensorList out, const Tensor& in, int root, const List
   detail::set_root(call, group, root);
   detail::set_elements(call, in);
   detail::set_input(call, in);
-  bool is_even = true;
-  if (group.rank == root) is_even = detail::set_outputs(call, group, out);
-  set_blocks(call, group, out, is_even, in, options);
+  set_blocks(call, group, out, in, options);
   return detail::launch(state_, std::move(call));
 }
 

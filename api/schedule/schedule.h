@@ -87,10 +87,11 @@ struct Schedule {
   std::vector<std::uint32_t> successors;
   std::vector<Slice> operands;
   std::uint64_t scratch_count = 0;  // elements of Space::scratch; their first content is arbitrary
-  std::uint32_t turns = 0;          // 0: it uses no shared memory. The same on all ranks of a host.
-  std::uint64_t stage_count =
-      0;                   // elements of a stage that a turn uses at most. The same on all ranks of a host.
-  bool has_loans = false;  // some rank may lend something. The same on all ranks of a host.
+  // The same on all ranks of a host:
+  std::uint32_t turns = 0;        // 0: it uses no shared memory
+  std::uint64_t stage_count = 0;  // elements of a stage that a turn uses at most
+  bool has_loans = false;         // some rank may lend something
+
   bool may_lend_input = false;  // this rank
   bool may_lend_output = false;
 };

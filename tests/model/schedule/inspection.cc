@@ -18,8 +18,7 @@ struct Access {
 
 class Inspection {
  public:
-  Inspection(const Case& one, const Shape& shape, const Schedule& schedule)
-      : schedule_(schedule), stage_count_(shape.stage_count) {
+  Inspection(const Case& one, const Shape& shape, const Schedule& schedule) : schedule_(schedule) {
     limits_ = {input_count(one.operation, shape),
                output_count(one.operation, shape),
                schedule.scratch_count,
@@ -36,7 +35,6 @@ class Inspection {
   }
 
   std::string run() {
-    if (schedule_.stage_count > stage_count_) return "uses more than there is of a stage";
     for (std::uint32_t i = 0; i < schedule_.steps.size(); ++i) look_at(i);
     for (const auto& [lane, last] : lanes_)
       if (schedule_.steps[last].next_in_lane != no_step) fail(last, "is last in its lane, but has a next");
@@ -143,7 +141,6 @@ class Inspection {
   }
 
   const Schedule& schedule_;
-  std::uint64_t stage_count_;  // that there are
   // The caller's two, scratch, and our own lines and stages.
   static constexpr std::size_t first_line = 3, first_stage = 5, buffers = 7;
   std::array<std::uint64_t, buffers> limits_{};
@@ -160,6 +157,7 @@ class Inspection {
 }  // namespace
 
 std::string inspect(const Case& one, const Shape& shape, const Schedule& schedule) {
+  if (schedule.stage_count > shape.stage_count) return "uses more than there is of a stage";
   return Inspection(one, shape, schedule).run();
 }
 
