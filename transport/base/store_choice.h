@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "transport/base/fence.h"
+#include "transport/base/fetch.h"
 #include "transport/base/non_temporal.h"
 
 namespace parley::base {
@@ -145,6 +146,7 @@ void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cache
 // far from them as they are from it.
 inline void load_as_chosen(const StoreChoice& choice, std::byte* to, const std::byte* from,
                            std::size_t bytes) noexcept {
+  fetch_for_read(from, bytes);
   for_each_piece(bytes, choice.piece_of(bytes),
                  [=](std::size_t at, std::size_t piece) { std::memcpy(to + at, from + at, piece); });
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "transport/base/fetch.h"
 #include "transport/interface/packet.h"
 #include "transport/shm/ring_layout.h"
 
@@ -67,6 +68,7 @@ class BasicRingReader {
       const ChunkPlace place = place_chunk(stream.position, length, bytes);
       record.chunk = {stream.area + (place.begin & (stream.bytes - 1)), length};
       end_ = place.end;
+      base::fetch_for_read(record.chunk.data(), length);
     }
     record.kind = kind_of(word);
     Memory::read(&record.header, reinterpret_cast<const std::byte*>(&cell.header), sizeof(record.header));
