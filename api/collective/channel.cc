@@ -34,8 +34,7 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
 
 // The ranks have met.
 void Channel::settle_all() noexcept {
-  if (sharing_.commons != nullptr)
-    plans_.share_memory(BoardSlot::line_bytes, sharing_.commons->stage_bytes());
+  if (sharing_.commons != nullptr) plans_.share_memory(sharing_.commons->room());
   while (Run* const run = sharing_.undecided.front()) {
     try {
       run->settle(plans_.find(run->question()));

@@ -8,16 +8,18 @@
 namespace parley::collective {
 
 void Commons::prepare(std::byte* board) noexcept {
-  constexpr auto entered = static_cast<std::uint64_t>(schedule::mark_of(0, schedule::Progress::entered));
-  // relaxed: a message tells others of the board, and orders that.
-  (new (board + slot_at(0)) BoardSlot{})->word.store(word_of(entered, 0), std::memory_order_relaxed);
-  (new (board + slot_at(1)) BoardSlot{})->word.store(0, std::memory_order_relaxed);
+  for (int turn = 0; turn < slots; ++turn) {
+    const auto entered = static_cast<std::uint64_t>(schedule::mark_of(turn, schedule::Progress::entered));
+    // relaxed: a message tells others of the board, and orders that.
+    (new (board + slot_at(static_cast<std::uint64_t>(turn))) BoardSlot{})
+        ->word.store(word_of(entered, 0), std::memory_order_relaxed);
+  }
   // relaxed: the numbers guard nothing. release: what its memory was before is over, and was read; pairs with
   // is_unread().
   static std::atomic<std::uint64_t> boards{0};
   const std::uint64_t number = boards.fetch_add(1, std::memory_order_relaxed) + 1;
   (new (board + left_at) std::atomic<std::uint64_t>(0))->store(number << 1, std::memory_order_release);
-  for (std::size_t card = 0; card < 2; ++card) new (board + first_card + card * card_stride) SharedCard();
+  for (std::size_t card = 0; card < cards; ++card) new (board + first_card + card * card_stride) SharedCard();
 }
 
 Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own,
@@ -39,7 +41,7 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
 Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {
   const std::uint64_t first = next_turn_;
   next_turn_ += count;
-  next_card_ ^= 1;
+  next_card_ = (next_card_ + 1) % cards;
   return {first * static_cast<std::uint64_t>(schedule::marks_per_turn), next_card_};
 }
 

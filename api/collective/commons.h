@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -20,18 +21,19 @@ namespace parley::collective {
 // are those, its neighbours.
 //
 // Invariants; marks and turns as in api/schedule/schedule.h:
-// 1. The mark in a slot only grows. Marks of turns with even numbers are in the first slot, of odd ones in
-//    the second.
+// 1. The mark in a slot only grows. Turns use one slot after another.
 // 2. Line and stage of a turn are written before its mark is (release), and read by others after they have
 //    seen that (acquire).
-// 3. They are written again, at least two turns later, only when all others have been seen to enter the
-//    turn between, which they do when they have read them. Who shows nothing may enter a turn before that,
-//    but not two: its last two calls are what others' marks are compared with.
+// 3. They are written again, as many turns later as there are slots or stages, only when all others have been
+//    seen to enter the turn after theirs, which they do when they have read them. So who shows something is
+//    at most that many turns ahead of all others, and who shows nothing one turn more: they wait for a mark
+//    of his. With its own call in as many last turns each compares others' marks.
 // 4. Where in its stage a turn has its place follows from the turn and from what its call uses at most, which
 //    all ranks know: another turn's place is in another stage, or was before by 3, whatever its call uses.
-// 5. Of a rank's two cards each call uses the other one. A card is written when its rank knows that all
-//    others have entered the last turn of the call before, and so have done with the one before that; it is
-//    read by those who have seen a mark that was published after. What may be set later is `is_withdrawn`.
+// 5. Of a rank's cards calls use one after another, and there are as many as slots. A card is written after
+//    its rank has made room for a turn of the call, and so knows by 3 that all others have done with the call
+//    that used the card before, which took a turn at least; it is read by those who have seen a mark that was
+//    published after. What may be set later is `is_withdrawn`.
 // Nothing of what others write is believed: a mark from nowhere makes wrong results, as a wrong message
 // would.
 struct BoardSlot {
@@ -68,6 +70,8 @@ struct LoanCard {
 // Thread-safety: none; the engine's lock.
 class Commons {
  public:
+  // Of marks and lines: so many calls a rank may be ahead of others who only take what it shows.
+  static constexpr int slots = 8;
   // What turns use one after another. Both are powers of two.
   struct Stages {
     std::size_t bytes = 0;  // of one
@@ -83,11 +87,16 @@ class Commons {
   Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own,
           std::vector<std::shared_ptr<const std::byte>> boards);
 
-  [[nodiscard]] std::size_t stage_bytes() const noexcept { return stages_.bytes; }
+  [[nodiscard]] PlanCache::SharedRoom room() const noexcept {
+    return {.line_bytes = BoardSlot::line_bytes,
+            .stage_bytes = stages_.bytes,
+            .line_turns = slots,
+            .stage_turns = static_cast<std::int32_t>(std::min<std::uint64_t>(stages_.count, slots))};
+  }
 
   struct Turns {
     std::uint64_t first_mark = 0;
-    std::uint32_t card = 0;  // which of the two
+    std::uint32_t card = 0;  // which of them
   };
   // The next `count` turns are the caller's. All ranks take them in the same order.
   Turns take_turns(std::uint32_t count) noexcept;
@@ -107,6 +116,11 @@ class Commons {
     seen = {mark + static_cast<std::uint64_t>(ahead), word & call_mask};
     return true;
   }
+  // Has this core fetch the word that tells of it. Of a turn long ago: a rank that is about to write there
+  // would have to fetch it back.
+  void fetch_mark(std::uint32_t rank, std::uint64_t mark) const noexcept {
+    __builtin_prefetch(&slot(rank, turn_of(mark)));
+  }
   // The same of all others, as far as note_all() was told.
   [[nodiscard]] bool all_have_reached(std::uint64_t mark) const noexcept { return all_seen_ >= mark; }
   void note_all(std::uint64_t mark) noexcept { all_seen_ = mark; }
@@ -116,7 +130,7 @@ class Commons {
     const Seen& seen = seen_[rank];
     return turn_of(seen.mark) == turn_of(mark) ? std::optional(seen.call) : std::nullopt;
   }
-  // Our own call in a turn that we have entered, one of the last two.
+  // Our own call in a turn that we have entered, one of the last `slots`.
   [[nodiscard]] std::uint64_t own_call(std::uint64_t mark) const noexcept {
     return own_calls_[turn_of(mark) % own_calls_.size()];
   }
@@ -155,9 +169,10 @@ class Commons {
   // Two lines each: the second is fetched with the first. That of the first slot tells who has left.
   static constexpr std::size_t slot_stride = 128;
   static constexpr std::size_t left_at = 64;
-  static constexpr std::size_t first_card = 2 * slot_stride;
+  static constexpr std::size_t first_card = slots * slot_stride;
+  static constexpr std::size_t cards = slots;
   static constexpr std::size_t card_stride = 128;
-  static constexpr std::size_t first_stage = first_card + 2 * card_stride;
+  static constexpr std::size_t first_stage = first_card + cards * card_stride;
   struct SharedCard {
     std::atomic<std::uint32_t> is_withdrawn{0};
     LoanCard content;
@@ -178,7 +193,7 @@ class Commons {
     const std::uint64_t marks = (word >> call_bits) - mark;
     return static_cast<std::int64_t>(marks << call_bits) >> call_bits;
   }
-  [[nodiscard]] static std::size_t slot_at(std::uint64_t turn) noexcept { return turn % 2 * slot_stride; }
+  [[nodiscard]] static std::size_t slot_at(std::uint64_t turn) noexcept { return turn % slots * slot_stride; }
   [[nodiscard]] const BoardSlot& slot(std::uint32_t rank, std::uint64_t turn) const noexcept {
     return *reinterpret_cast<const BoardSlot*>(boards_[rank] + slot_at(turn));
   }
@@ -199,12 +214,12 @@ class Commons {
   const int log2_stage_count_ = std::countr_zero(stages_.count);
   const std::shared_ptr<std::byte> own_;
   const std::vector<std::shared_ptr<const std::byte>> others_;
-  std::vector<std::byte*> boards_;            // by rank; null: it is on another host
-  std::vector<Seen> seen_;                    // the same
-  std::vector<std::uint64_t> in_use_;         // the same: the stay_word() of who has not left
-  std::array<std::uint64_t, 2> own_calls_{};  // by slot
+  std::vector<std::byte*> boards_;                // by rank; null: it is on another host
+  std::vector<Seen> seen_;                        // the same
+  std::vector<std::uint64_t> in_use_;             // the same: the stay_word() of who has not left
+  std::array<std::uint64_t, slots> own_calls_{};  // by slot
   std::uint64_t all_seen_ = 0;
-  std::uint64_t next_turn_ = 1;
+  std::uint64_t next_turn_ = slots;
   std::uint32_t next_card_ = 0;
 };
 

@@ -71,26 +71,28 @@ void Run::await(std::uint32_t index) noexcept {
 
 bool Run::has_come(const Step& step) noexcept {
   if (step.for_lenders && !loans_.lends()) return true;
-  if (step.peer != schedule::everyone) return has_come(step.peer, step.mark);
+  if (step.peer != schedule::everyone) return has_come(step.peer, step);
   Commons& commons = *lane_.sharing.commons;
   const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
   if (commons.all_have_reached(wanted)) return true;
   for (const std::uint32_t rank : lane_.team.neighbours)
-    if (!has_come(rank, step.mark)) return false;
+    if (!has_come(rank, step)) return false;
   commons.note_all(wanted);
   return true;
 }
 
-// Who is in a turn of this call has called the same, and who was in the turn before what we had called then.
-bool Run::has_come(std::uint32_t rank, std::int32_t mark) noexcept {
+// Who is in a turn of this call has called the same, and who was in an earlier turn what we had called then.
+bool Run::has_come(std::uint32_t rank, const Step& step) noexcept {
   Commons& commons = *lane_.sharing.commons;
-  const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{mark});
+  const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
   if (!commons.has_reached(rank, wanted)) return false;
+  if (step.for_room) commons.fetch_mark(rank, wanted + schedule::marks_per_turn);
   const std::optional<std::uint64_t> call = commons.call_of(rank, wanted);
-  const std::uint64_t own = mark > 0 ? call_word(sequence_, note_) : commons.own_call(wanted);
+  const bool is_of_this_call = step.mark > 0;
+  const std::uint64_t own = is_of_this_call ? call_word(sequence_, note_) : commons.own_call(wanted);
   if (!call || *call == own) [[likely]]
     return true;
-  note_mismatch(rank, *call, mark > 0 && *call >> transport::note_bits == own >> transport::note_bits);
+  note_mismatch(rank, *call, is_of_this_call && *call >> transport::note_bits == own >> transport::note_bits);
   return false;
 }
 

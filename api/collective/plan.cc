@@ -38,9 +38,11 @@ schedule::Request PlanCache::request_of(const Question& question) const {
                    .segment_count = 0,
                    .hosts = team_.hosts};
   if (question.on_host) {
-    request.shape.line_count = line_bytes_ / question.element_bytes;
-    request.shape.stage_count = stage_bytes_ / question.element_bytes;
-    request.shape.loan_count = stage_bytes_ == 0 ? 0 : least_loan_bytes / question.element_bytes;
+    request.shape.line_count = room_.line_bytes / question.element_bytes;
+    request.shape.stage_count = room_.stage_bytes / question.element_bytes;
+    request.shape.line_turns = room_.line_turns;
+    request.shape.stage_turns = room_.stage_turns;
+    request.shape.loan_count = room_.stage_bytes == 0 ? 0 : least_loan_bytes / question.element_bytes;
   }
   request.element_bytes = question.element_bytes;
   request.commutative = question.commutative;

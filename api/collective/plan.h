@@ -75,10 +75,16 @@ class PlanCache {
   // In words: what is chosen, and why.
   [[nodiscard]] std::string explain(const Question& question) const;
 
-  // From now on schedules may use lines and stages of so many bytes, and loans.
-  void share_memory(std::size_t line_bytes, std::size_t stage_bytes) noexcept {
-    line_bytes_ = line_bytes;
-    stage_bytes_ = stage_bytes;
+  // What each rank has for others to see, and after how many turns it serves again.
+  struct SharedRoom {
+    std::size_t line_bytes = 0;
+    std::size_t stage_bytes = 0;
+    std::int32_t line_turns = 2;
+    std::int32_t stage_turns = 2;
+  };
+  // From now on schedules may use it, and loans.
+  void share_memory(const SharedRoom& room) noexcept {
+    room_ = room;
     entries_.clear();
   }
 
@@ -100,8 +106,7 @@ class PlanCache {
 
   const Team& team_;
   const schedule::Overrides& overrides_;
-  std::size_t line_bytes_ = 0;
-  std::size_t stage_bytes_ = 0;
+  SharedRoom room_;
   std::vector<Entry> entries_;  // used last first
 };
 

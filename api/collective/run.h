@@ -236,7 +236,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   bool spin_for_marks() noexcept;
   void end_turn() noexcept;
   [[nodiscard]] bool has_come(const schedule::Step& step) noexcept;
-  [[nodiscard]] bool has_come(std::uint32_t rank, std::int32_t mark) noexcept;
+  [[nodiscard]] bool has_come(std::uint32_t rank, const schedule::Step& step) noexcept;
   void note_mismatch(std::uint32_t rank, std::uint64_t call, bool is_of_this_call) noexcept;
   void look_at_boards() noexcept;
   void ring() noexcept;

@@ -22,6 +22,8 @@ std::vector<std::uint32_t> sharers_of(const Shape& shape) {
 Builder::Builder(Operation operation, const Shape& shape)
     : rank_(shape.rank),
       size_(shape.size),
+      line_turns_(shape.line_turns),
+      stage_turns_(shape.stage_turns),
       sharers_(sharers_of(shape)),
       in_place_(shape.in_place),
       has_loans_(shape.loan_count != 0 && largest_block(shape) >= shape.loan_count),
@@ -194,8 +196,13 @@ std::uint32_t Builder::await_mark(std::uint32_t peer, Progress progress) {
 
 void Builder::make_room(std::uint32_t readers) {
   const auto turn = static_cast<std::int32_t>(schedule_.turns) - 1;
-  constexpr std::int32_t uses_of_the_same = 2;
-  await_turn(turn < uses_of_the_same ? everyone : readers, mark_of(turn - 1, Progress::entered));
+  const std::uint32_t step = await_turn(turn < reused_after_ ? everyone : readers,
+                                        mark_of(turn + 1 - reused_after_, Progress::entered));
+  schedule_.steps[step].for_room = true;
+}
+
+void Builder::look_back() {
+  await_turn(everyone, mark_of(static_cast<std::int32_t>(schedule_.turns) - 2, Progress::entered));
 }
 
 void Builder::may_lend(Loan buffer) noexcept {

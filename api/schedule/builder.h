@@ -48,15 +48,21 @@ class Builder {
   [[nodiscard]] Slice stage(std::uint32_t owner, std::uint64_t count) const noexcept {
     return {Space::stage, 0, count, owner, schedule_.turns - 1};
   }
-  // In which no rank uses more than so many elements of its stage: the same on all ranks of a host.
+  // In which no rank uses more than so many elements of its stage: the same on all ranks of a host. 0: lines
+  // alone.
   void begin_turn(std::uint64_t stage_count) noexcept {
     ++schedule_.turns;
     schedule_.stage_count = std::max(schedule_.stage_count, stage_count);
+    reused_after_ = stage_count == 0 ? line_turns_ : stage_turns_;
   }
   // What is written to our own line or stage from here on waits until the others have read what was there
   // before: all of them in the first turns, for the collective before may have been anything; later
-  // `readers`, one rank or all. REQUIRES: the turn two before was read by no others.
+  // `readers`, one rank or all. REQUIRES: the turns of this schedule that used the same memory were read by
+  // no others.
   void make_room(std::uint32_t readers = everyone);
+  // For a turn in which all wait for all and nothing is shown: who has called something else in the turn
+  // before is found out.
+  void look_back();
   // What was done in shared memory before, reading too, has been done when others see this; and what was
   // awaited has come: a rank that shows nothing does not run ahead.
   std::uint32_t publish(Progress progress);
@@ -107,6 +113,9 @@ class Builder {
 
   std::uint32_t rank_;
   std::uint32_t size_;
+  std::int32_t line_turns_;
+  std::int32_t stage_turns_;
+  std::int32_t reused_after_ = 0;       // so many turns: the memory of the turn that was begun last
   std::vector<std::uint32_t> sharers_;  // the other ranks that we share memory with
   bool in_place_;
   bool has_loans_;

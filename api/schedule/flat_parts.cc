@@ -16,10 +16,19 @@ Slice standing_for(const Slice& stage, const Slice& piece) {
   return stage;
 }
 
+bool is_on_line(const Builder& builder, const Shape& shape, std::uint64_t count) {
+  return count <= shape.line_count && !builder.has_loans();
+}
+
+// What each rank shows at most of its stage, in a turn of `count` elements.
+std::uint64_t staged(const Builder& builder, const Shape& shape, std::uint64_t count) {
+  return is_on_line(builder, shape, count) ? 0 : count;
+}
+
 // What rank `owner` shows of its own, in a turn of `count` elements: few beside its mark.
 Slice shown_by(const Builder& builder, const Shape& shape, std::uint32_t owner, const Slice& piece,
                std::uint64_t count) {
-  if (count <= shape.line_count && !builder.has_loans()) return builder.line(owner, piece.count);
+  if (is_on_line(builder, shape, count)) return builder.line(owner, piece.count);
   return standing_for(builder.stage(owner, piece.count), piece);
 }
 
@@ -82,7 +91,7 @@ std::uint32_t flat_broadcast(Builder& builder, const Shape& shape, const Team& t
                              const Slice& to, std::uint64_t segment) {
   std::uint32_t last = no_step;
   for_each_segment(from.count, segment, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn(count);
+    builder.begin_turn(staged(builder, shape, count));
     const Slice piece = from.part(offset, count);
     const Slice shown = shown_by(builder, shape, team.rank(0), piece, count);
     if (team.me() == 0) {
@@ -102,7 +111,7 @@ void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::ui
                  const Slice& from, const Slice& to) {
   const bool folds = root == everyone || root == team.me();
   for_each_segment(from.count, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn(count);
+    builder.begin_turn(staged(builder, shape, count));
     const Slice own = from.part(offset, count);
     const auto shown = [&](std::uint32_t index) {
       return shown_by(builder, shape, team.rank(index), own, count);
@@ -124,7 +133,7 @@ void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::ui
 void flat_gather(Builder& builder, const Shape& shape, const Team& team, std::span<const Slice> from,
                  std::span<const Slice> to, std::uint64_t segment) {
   for_each_segment(largest_of(from), segment, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn(count);
+    builder.begin_turn(staged(builder, shape, count));
     const auto shown = [&](std::uint32_t index) {
       return shown_by(builder, shape, team.rank(index), clipped(from[index], offset, count), count);
     };
@@ -144,7 +153,7 @@ void flat_all_gather(Builder& builder, const Shape& shape, const Team& team, std
                      const Blocks& to) {
   const std::uint32_t me = team.me();
   for_each_segment(largest_of(from), shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn(count);
+    builder.begin_turn(staged(builder, shape, count));
     builder.make_room();
     const auto shown = [&](std::uint32_t index) {
       return shown_by(builder, shape, team.rank(index), clipped(from[index], offset, count), count);
@@ -179,7 +188,7 @@ void flat_reduce_scatter(Builder& builder, const Shape& shape, const Team& team,
 
 Steps flat_assemble(Builder& builder, const Team& team) {
   builder.begin_turn(0);
-  builder.make_room();  // nothing is shown; but who has called something else before is found out
+  builder.look_back();
   builder.publish(entered);
   if (team.me() != 0) return {};
   return {builder.await_mark(everyone, entered)};

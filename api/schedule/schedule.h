@@ -26,8 +26,8 @@ inline constexpr std::uint32_t everyone = 0xffffffff;
 // those of the collective before.
 //
 // A turn is one use of each rank's line and stage. Who publishes `entered` of a turn has read what it wants
-// of the turn before; hence who has seen all others enter a turn may write what the next one uses. (The next
-// but one may use the same memory.)
+// of the turn before; hence who has seen all others enter a turn may write to the memory of the one before,
+// which a later turn uses again: Shape::line_turns, stage_turns.
 enum class Progress : std::uint8_t {
   entered = 1,   // ... and what others want of this rank is there
   folded = 2,    // what this rank has folded is there, too
@@ -59,6 +59,7 @@ struct Step {
   std::uint32_t operand_count = 0;  // reduce: at least 2
   std::int32_t mark = 0;            // publish, await
   bool for_lenders = false;         // await: who has lent nothing does not wait
+  bool for_room = false;            // await: the next one of its kind asks for the mark of a turn later
   Slice from = {};                  // send, copy; a send of nothing is a signal (barrier)
   Slice to = {};                    // receive, copy, reduce
 };

@@ -31,9 +31,13 @@ struct Shape {
   // The host of each rank, by any number that tells hosts apart. Empty: all on one host.
   std::span<const std::uint32_t> hosts = {};
   // Elements of Space::line and Space::stage, of each rank and turn, that the ranks of each host share; 0:
-  // they share no memory.
+  // they share no memory. All that is said of this memory is the same on all ranks of a host.
   std::uint64_t line_count = 0;
   std::uint64_t stage_count = 0;
+  // So many turns later the same line, and stage, may be used again, at least 2. The more there are, the
+  // further a rank that waits for nothing else runs ahead of the others.
+  std::int32_t line_turns = 2;
+  std::int32_t stage_turns = 2;
   // So large blocks, or vectors, may be lent; 0: none.
   std::uint64_t loan_count = 0;
 };

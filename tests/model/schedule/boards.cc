@@ -22,11 +22,11 @@ Boards::Boards(const Group& group, const std::vector<Schedule>& schedules, std::
   for (std::uint32_t rank = 0; rank < schedules.size(); ++rank) {
     // All have entered the turn before the first one.
     published_[rank][mark_of(-1, Progress::entered)] = Steps(steps / 64 + 1);
-    for (const bool is_odd : {false, true})
-      for (const auto& [space, count] : {std::pair(Space::line, group.shape(rank).line_count),
-                                         std::pair(Space::stage, group.shape(rank).stage_count)})
+    for (const auto& [space, count] : {std::pair(Space::line, group.shape(rank).line_count),
+                                       std::pair(Space::stage, group.shape(rank).stage_count)})
+      for (std::uint32_t which = 0; which < turns_of(space); ++which)
         for (std::uint64_t i = 0; i < count; ++i)
-          memory_[{space, rank, is_odd}].push_back(garbage(std::uint64_t{rank} << 32 | i));
+          memory_[{space, rank, which}].push_back(garbage(std::uint64_t{rank} << 32 | i));
   }
 }
 
@@ -41,8 +41,16 @@ bool Boards::is_lent(const Slice& slice) const {
 }
 
 std::span<Value> Boards::at(const Slice& slice) {
-  return std::span(memory_.at({slice.space, slice.owner, slice.turn % 2 != 0}))
-      .subspan(slice.begin, slice.count);
+  return std::span(memory_.at(place_of(slice))).subspan(slice.begin, slice.count);
+}
+
+std::uint32_t Boards::turns_of(Space space) const {
+  const Shape& shape = group_.shape(0);
+  return static_cast<std::uint32_t>(space == Space::line ? shape.line_turns : shape.stage_turns);
+}
+
+Boards::Place Boards::place_of(const Slice& slice) const {
+  return {slice.space, slice.owner, slice.turn % turns_of(slice.space)};
 }
 
 // In place, both buffers are one.
@@ -51,12 +59,12 @@ Boards::Located Boards::in_buffer(std::uint32_t rank, Loan buffer, std::uint64_t
   const Lender& lender = lenders_[rank];
   const bool is_input = buffer == Loan::input;
   if (!group_.shape(rank).in_place)
-    return {{is_input ? Space::input : Space::output, rank, false},
+    return {{is_input ? Space::input : Space::output, rank, 0},
             begin,
             count,
             is_input ? lender.lends_input : lender.lends_output};
   const InPlaceLayout layout = in_place_layout(group_.what().operation, group_.shape(rank));
-  return {{Space::output, rank, false},
+  return {{Space::output, rank, 0},
           begin + (is_input ? layout.input_begin : layout.output_begin),
           count,
           lender.lends_input || lender.lends_output};
@@ -64,8 +72,7 @@ Boards::Located Boards::in_buffer(std::uint32_t rank, Loan buffer, std::uint64_t
 
 Boards::Located Boards::located(std::uint32_t rank, const Slice& slice) const {
   if (is_lent(slice)) return in_buffer(slice.owner, slice.loan, slice.lent_begin, slice.count);
-  if (is_shared(slice.space))
-    return {{slice.space, slice.owner, slice.turn % 2 != 0}, slice.begin, slice.count, true};
+  if (is_shared(slice.space)) return {place_of(slice), slice.begin, slice.count, true};
   if (slice.space == Space::scratch) return {{}, 0, 0, false};
   return in_buffer(rank, slice.space == Space::input ? Loan::input : Loan::output, slice.begin, slice.count);
 }
@@ -123,8 +130,9 @@ std::string Boards::may_await(std::uint32_t rank, std::uint32_t peer, std::int32
   const auto turn_of = [](std::int32_t of) {
     return (of + 8 * marks_per_turn) / marks_per_turn;
   };  // from -8 on
-  if (turn_of(published_[rank].rbegin()->first) < turn_of(mark) + 2) return "";
-  return "rank " + std::to_string(rank) + " waits for mark " + std::to_string(mark) + " two turns later";
+  const std::int32_t known_turns = group_.shape(rank).line_turns;
+  if (turn_of(published_[rank].rbegin()->first) < turn_of(mark) + known_turns) return "";
+  return "rank " + std::to_string(rank) + " waits for mark " + std::to_string(mark) + " too many turns later";
 }
 
 bool Boards::has_come(std::uint32_t peer, std::int32_t mark) const {

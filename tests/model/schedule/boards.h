@@ -36,7 +36,7 @@ class Boards {
   std::string between(std::uint32_t rank, std::uint32_t step);
   std::string publish(std::uint32_t rank, std::uint32_t step, std::int32_t mark);
   // Whether a rank can await that: the mark of a rank whose board it sees, of a turn in which it knows what
-  // it has called itself, one of the last two.
+  // it has called itself, one of the last Shape::line_turns.
   [[nodiscard]] std::string may_await(std::uint32_t rank, std::uint32_t peer, std::int32_t mark) const;
   // Whether it can end; then it knows what was before the marks.
   bool await(std::uint32_t rank, std::uint32_t step, std::uint32_t peer, std::int32_t mark);
@@ -50,7 +50,7 @@ class Boards {
     std::uint32_t rank = 0, step = 0;
     bool writes = false;
   };
-  using Place = std::tuple<Space, std::uint32_t, bool>;
+  using Place = std::tuple<Space, std::uint32_t, std::uint32_t>;  // which, whose, which of those
   // Where a slice lies, and whether it matters who else touches it.
   struct Located {
     Place place;
@@ -58,6 +58,9 @@ class Boards {
     bool is_seen_by_others = true;
   };
   [[nodiscard]] Located located(std::uint32_t rank, const Slice& slice) const;
+  // Of a line or stage.
+  [[nodiscard]] Place place_of(const Slice& slice) const;
+  [[nodiscard]] std::uint32_t turns_of(Space space) const;
   [[nodiscard]] Located in_buffer(std::uint32_t rank, Loan buffer, std::uint64_t begin,
                                   std::uint64_t count) const;
 

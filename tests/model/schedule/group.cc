@@ -40,7 +40,8 @@ std::string describe(const Case& one) {
        << one.root << ", count " << one.count << (one.uneven ? " uneven" : "")
        << (one.in_place == InPlace::nobody ? "" : " in place") << ", segments of " << one.segment_count
        << ", placing " << static_cast<int>(one.placing) << ", stages of " << one.stage_count << ", lines of "
-       << one.line_count << (one.has_loans ? ", with loans" : "");
+       << one.line_count << ", again after " << one.stage_turns << " and " << one.line_turns << " turns"
+       << (one.has_loans ? ", with loans" : "");
   return text.str();
 }
 
@@ -71,6 +72,8 @@ Group::Group(const Case& one) : case_(one) {
     if (one.placing != Placing::one_host) shape.hosts = hosts_;
     shape.stage_count = one.stage_count;
     shape.line_count = one.stage_count > 0 ? one.line_count : 0;
+    shape.line_turns = one.line_turns;
+    shape.stage_turns = one.stage_turns;
     shape.loan_count = one.has_loans ? 1 : 0;
     shapes_.push_back(shape);
   }

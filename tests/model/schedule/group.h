@@ -27,6 +27,8 @@ struct Case {
   std::uint64_t stage_count = 0;  // elements that each rank can show its host at once; 0: none share memory
   bool has_loans = false;         // callers' buffers may be lent
   std::uint64_t line_count = 2;   // how many of them have room beside a mark
+  std::int32_t line_turns = 2;    // after which the same memory is used again
+  std::int32_t stage_turns = 2;
 };
 std::string describe(const Case& one);
 

@@ -72,22 +72,27 @@ bool looks_at_segments(Algorithm algorithm) {
 }
 
 // Of memory that the ranks share: little, so that all goes in turns; or enough for most counts, in stages or
-// on lines. And whether they lend.
+// on lines. And whether they lend, and after how many turns it is used again.
 struct SharedRoom {
   std::uint64_t stage = 0;
   bool has_loans = false;
   std::uint64_t line = 0;
+  std::int32_t line_turns = 2;
+  std::int32_t stage_turns = 2;
 };
 std::vector<SharedRoom> rooms(Algorithm algorithm, std::uint32_t size) {
   std::vector<SharedRoom> all;
   if (!needs_memory(algorithm)) all.push_back({});
   if (!needs_memory(algorithm) && !looks_at_hosts(algorithm)) return all;
-  all.push_back({size, false, 2});
+  all.push_back({size, false, 2, 4, 2});
   all.push_back({2 * size + 5ULL, false, 2 * size + 1ULL});
-  all.push_back({size, true, 2});
+  all.push_back({size, true, 2, 4, 4});
   all.push_back({size + 5ULL, true, 2});
-  // Blocks in whole lines, with room left.
-  if (size <= 3) all.push_back({130ULL * size, false, 2});
+  if (size <= 3) {
+    all.push_back({size, false, 2, 4, 4});
+    // Blocks in whole lines, with room left.
+    all.push_back({130ULL * size, false, 2});
+  }
   return all;
 }
 
@@ -102,9 +107,9 @@ std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t 
               if (uneven && !counts_are_of_blocks(operation)) continue;
               if (segment > 0 && !looks_at_segments(algorithm)) continue;
               if (placing != Placing::one_host && !looks_at_hosts(algorithm)) continue;
-              for (const auto& [stage, has_loans, line] : rooms(algorithm, size))
+              for (const auto& [stage, has_loans, line, line_turns, stage_turns] : rooms(algorithm, size))
                 all.push_back({operation, algorithm, size, root, count, uneven, in_place, segment, placing,
-                               stage, has_loans, line});
+                               stage, has_loans, line, line_turns, stage_turns});
             }
   return all;
 }

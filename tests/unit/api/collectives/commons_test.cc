@@ -42,14 +42,20 @@ TEST(CallWord, HasTheNumberModulo256AndTheNote) {
   EXPECT_EQ(call_word(-1, note) & ~call_mask, 0U);
 }
 
-TEST(Commons, CountsTurnsFromOneOn) {
+// Before it there are as many that anybody may look back at.
+constexpr std::uint64_t first_turn = Commons::slots;
+
+TEST(Commons, CountsTurnsFromTheFirstOn) {
   const BoardsInMemory boards(2, stages);
-  EXPECT_EQ(boards.of(0).take_turns(3).first_mark, mark(1, 0));
-  EXPECT_EQ(boards.of(0).take_turns(1).first_mark, mark(4, 0));
-  EXPECT_EQ(boards.of(1).take_turns(1).first_mark, mark(1, 0)) << "each counts for himself";
-  EXPECT_TRUE(boards.of(0).has_reached(1, mark(0, entered))) << "all have entered the turn before";
-  EXPECT_FALSE(boards.of(0).has_reached(1, mark(0, folded)));
-  EXPECT_FALSE(boards.of(0).has_reached(1, mark(1, entered)));
+  EXPECT_EQ(boards.of(0).take_turns(3).first_mark, mark(first_turn, 0));
+  EXPECT_EQ(boards.of(0).take_turns(1).first_mark, mark(first_turn + 3, 0));
+  EXPECT_EQ(boards.of(1).take_turns(1).first_mark, mark(first_turn, 0)) << "each counts for himself";
+  for (std::uint64_t before = 0; before < first_turn; ++before) {
+    EXPECT_TRUE(boards.of(0).has_reached(1, mark(before, entered))) << "all have entered the turns before";
+    EXPECT_EQ(boards.of(0).own_call(mark(before, entered)), 0U) << "as others have";
+  }
+  EXPECT_FALSE(boards.of(0).has_reached(1, mark(first_turn - 1, folded)));
+  EXPECT_FALSE(boards.of(0).has_reached(1, mark(first_turn, entered)));
 }
 
 TEST(Commons, GivesEachTurnItsPlace) {
@@ -58,8 +64,9 @@ TEST(Commons, GivesEachTurnItsPlace) {
     Commons& own = boards.of(1);
     EXPECT_EQ(own.line(1, turn), boards.of(0).line(1, turn)) << "all see the same memory";
     EXPECT_EQ(own.stage(1, turn, 0), boards.of(0).stage(1, turn, 0));
-    EXPECT_NE(own.line(1, turn), own.line(1, turn + 1));
-    EXPECT_EQ(own.line(1, turn), own.line(1, turn + 2));
+    for (std::uint64_t later = 1; later < Commons::slots; ++later)
+      EXPECT_NE(own.line(1, turn), own.line(1, turn + later));
+    EXPECT_EQ(own.line(1, turn), own.line(1, turn + Commons::slots));
     for (std::uint64_t later = 1; later < stages.count; ++later)
       EXPECT_GE(std::abs(own.stage(1, turn + later, 0) - own.stage(1, turn, 0)),
                 static_cast<std::ptrdiff_t>(stages.bytes));
@@ -145,9 +152,9 @@ TEST(Commons, WhoHasLeftHasDoneSoThoughHisBoardIsAnotherOneNow) {
 TEST(Commons, HasNothingToRingForWithoutALink) {
   const BoardsInMemory boards(3, stages);
   transport::Messenger messenger({.self = 0, .peer_count = 3});
-  boards.of(0).publish(mark(1, entered), 0);
+  boards.of(0).publish(mark(first_turn, entered), 0);
   boards.of(0).ring(messenger);
-  EXPECT_TRUE(boards.of(1).has_reached(0, mark(1, entered)));
+  EXPECT_TRUE(boards.of(1).has_reached(0, mark(first_turn, entered)));
 }
 
 // A random program, turn by turn: the call it belongs to, and whether ranks tell a second mark in it.
@@ -157,7 +164,7 @@ struct PlannedTurn {
 };
 
 std::vector<PlannedTurn> random_turns(std::size_t count, Random& random) {
-  std::vector<PlannedTurn> turns(1);  // turn 0, which all have entered
+  std::vector<PlannedTurn> turns(first_turn);  // which all have entered
   for (std::int64_t number = 0; turns.size() < count; ++number) {
     const PlannedTurn turn{call_word(number, random.next() & note_mask), random.one_in(2)};
     turns.insert(turns.end(), 1 + random.below(4), turn);
@@ -180,7 +187,8 @@ class RandomTurns : public ::testing::TestWithParam<std::uint32_t> {
     told_[rank] = folds_now ? mark(turn, folded) : mark(turn + 1, entered);
     boards_.of(rank).publish(told_[rank], turns_[turn_of(told_[rank])].call);
     EXPECT_EQ(boards_.of(rank).own_call(told_[rank]), turns_[turn_of(told_[rank])].call);
-    EXPECT_EQ(boards_.of(rank).own_call(mark(turn, entered)), turns_[turn].call);
+    for (std::uint64_t before = 0; before + 1 < first_turn; ++before)
+      EXPECT_EQ(boards_.of(rank).own_call(mark(turn - before, entered)), turns_[turn - before].call);
   }
 
   // What `reader` is told of another rank about a mark, against what that rank has told.
@@ -218,14 +226,14 @@ class RandomTurns : public ::testing::TestWithParam<std::uint32_t> {
   Random random_{GetParam()};
   const BoardsInMemory boards_{GetParam(), stages};
   const std::vector<PlannedTurn> turns_ = random_turns(turn_count, random_);
-  std::vector<std::uint64_t> told_ = std::vector<std::uint64_t>(GetParam(), mark(0, entered));
+  std::vector<std::uint64_t> told_ = std::vector<std::uint64_t>(GetParam(), mark(first_turn - 1, entered));
 };
 INSTANTIATE_TEST_SUITE_P(OfSoManyRanks, RandomTurns, ::testing::Values(2, 3, 4));
 
 // The marks of 6000 turns, of which 1024 can be told apart, and the numbers of some 2400 calls, of 256.
 TEST_P(RandomTurns, AreSeenAsTheyWereTold) {
   const std::uint32_t ranks = GetParam();
-  for (std::uint64_t slowest = 0; slowest + 2 < turn_count && !HasFatalFailure();) {
+  for (std::uint64_t slowest = first_turn - 1; slowest + 2 < turn_count && !HasFatalFailure();) {
     const auto rank = static_cast<std::uint32_t>(random_.below(ranks));
     const std::uint64_t most = slowest + (random_.one_in(50) ? most_ahead : 2);
     for (std::size_t steps = random_.below(random_.one_in(20) ? 400 : 4); steps > 0; --steps)
@@ -234,9 +242,11 @@ TEST_P(RandomTurns, AreSeenAsTheyWereTold) {
     const auto reader = static_cast<std::uint32_t>(random_.below(ranks));
     const auto other = static_cast<std::uint32_t>((reader + 1 + random_.below(ranks - 1)) % ranks);
     look_ahead(reader, other);
-    // The turn the reader is in, the one before, and the one in which the slowest is.
-    for (const std::uint64_t turn : {turn_of(told_[reader]), turn_of(told_[reader]) - 1, slowest}) {
-      if (turn == 0 || turn >= turn_count) continue;
+    // The turn the reader is in, the one before, the last one that it looks back at, and the one in which the
+    // slowest is.
+    const std::uint64_t now = turn_of(told_[reader]);
+    for (const std::uint64_t turn : {now, now - 1, now - first_turn + 1, slowest}) {
+      if (turn >= turn_count) continue;
       if (turns_[turn].folds) look(reader, other, mark(turn, folded));
       look(reader, other, mark(turn, entered));
     }

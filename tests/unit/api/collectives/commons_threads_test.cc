@@ -126,6 +126,8 @@ class RankThread {
     shape.count = call.count;
     shape.line_count = BoardSlot::line_bytes / sizeof(Element);
     shape.stage_count = stage_count;
+    shape.line_turns = commons_.room().line_turns;
+    shape.stage_turns = commons_.room().stage_turns;
     schedule_ = schedule::make(call.operation, call.algorithm, shape);
     const std::size_t used = schedule_.stage_count * sizeof(Element);
     stage_bytes_ = used > most_bytes_in_one_place ? std::bit_ceil(used) : 0;

@@ -24,7 +24,7 @@ std::shared_ptr<const Plan> plan_of_rank(std::uint32_t rank, std::uint32_t ranks
   }
   const schedule::Overrides overrides;
   PlanCache plans(team, overrides);
-  plans.share_memory(line_bytes, stage_bytes);
+  plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
   return plans.find(question);
 }
 
