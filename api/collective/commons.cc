@@ -1,5 +1,6 @@
 #include "api/collective/commons.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -49,7 +50,20 @@ void Commons::publish(std::uint64_t mark, std::uint64_t call) noexcept {
   auto& own = *reinterpret_cast<BoardSlot*>(boards_[team_.rank] + slot_at(turn_of(mark)));
   // release: see invariant 2; pairs with has_reached().
   own.word.store(word_of(mark, call), std::memory_order_release);
-  own_calls_[turn_of(mark) % own_calls_.size()] = call;
+  own_turn_ = turn_of(mark);
+  own_calls_[own_turn_ % own_calls_.size()] = call;
+}
+
+void Commons::compare_between(std::uint32_t rank, std::uint64_t first, std::uint64_t end) noexcept {
+  const std::uint64_t oldest = own_turn_ + 1 - slots;  // of those whose call of ours we know
+  for (std::uint64_t turn = std::max(first, oldest); turn < end && turn <= own_turn_; ++turn) {
+    // relaxed: nothing is read on the strength of it. It was told before the later mark that we have seen.
+    const std::uint64_t word = slot(rank, turn).word.load(std::memory_order_relaxed);
+    const std::int64_t ahead = ahead_by(word, turn * static_cast<std::uint64_t>(schedule::marks_per_turn));
+    const bool is_of_this_turn = ahead >= 0 && ahead < schedule::marks_per_turn;
+    const std::uint64_t call = word & call_mask;
+    if (is_of_this_turn && call != own_calls_[turn % own_calls_.size()]) stray_ = Stray{rank, call};
+  }
 }
 
 std::optional<std::uint64_t> Commons::next_call(std::uint32_t rank) noexcept {

@@ -26,8 +26,9 @@ namespace parley::collective {
 //    seen that (acquire).
 // 3. They are written again, as many turns later as there are slots or stages, only when all others have been
 //    seen to enter the turn after theirs, which they do when they have read them. So who shows something is
-//    at most that many turns ahead of all others, and who shows nothing one turn more: they wait for a mark
-//    of his. With its own call in as many last turns each compares others' marks.
+//    less than that many turns ahead of all others, and who shows nothing one turn more, for he waits for a
+//    mark of one who does. Each compares the calls that others' marks tell of with its own ones of as many
+//    turns, also of turns whose marks it has not waited for.
 // 4. Where in its stage a turn has its place follows from the turn and from what its call uses at most, which
 //    all ranks know: another turn's place is in another stage, or was before by 3, whatever its call uses.
 // 5. Of a rank's cards calls use one after another, and there are as many as slots. A card is written after
@@ -80,7 +81,7 @@ class Commons {
   [[nodiscard]] static std::size_t board_bytes(Stages stages) noexcept {
     return first_stage + stages.count * stages.bytes;
   }
-  // Has entered the turn before the first one. REQUIRES: memory of board_bytes(), aligned to 64 bytes.
+  // Has entered all turns before the first one. REQUIRES: memory of board_bytes(), aligned to 64 bytes.
   static void prepare(std::byte* board) noexcept;
 
   // `boards`: by rank, of our neighbours; `own` is prepared.
@@ -113,7 +114,10 @@ class Commons {
     const std::uint64_t word = slot(rank, turn_of(mark)).word.load(std::memory_order_acquire);
     const std::int64_t ahead = ahead_by(word, mark);
     if (ahead < 0) return false;
-    seen = {mark + static_cast<std::uint64_t>(ahead), word & call_mask};
+    const Seen now{mark + static_cast<std::uint64_t>(ahead), word & call_mask};
+    if (turn_of(now.mark) > turn_of(seen.mark) + 1) [[unlikely]]
+      compare_between(rank, turn_of(seen.mark) + 1, turn_of(now.mark));
+    seen = now;
     return true;
   }
   // Has this core fetch the word that tells of it. Of a turn long ago: a rank that is about to write there
@@ -130,6 +134,13 @@ class Commons {
     const Seen& seen = seen_[rank];
     return turn_of(seen.mark) == turn_of(mark) ? std::optional(seen.call) : std::nullopt;
   }
+  // A rank that was in another call than we were, in a turn whose mark nobody has waited for: who only shows
+  // something waits for no mark of that turn, and what comes next may wait for a later one.
+  struct Stray {
+    std::uint32_t rank = 0;
+    std::uint64_t call = 0;
+  };
+  [[nodiscard]] const std::optional<Stray>& stray() const noexcept { return stray_; }
   // Our own call in a turn that we have entered, one of the last `slots`.
   [[nodiscard]] std::uint64_t own_call(std::uint64_t mark) const noexcept {
     return own_calls_[turn_of(mark) % own_calls_.size()];
@@ -185,6 +196,9 @@ class Commons {
     std::uint64_t call = 0;
   };
 
+  // Compares the calls of a rank with our own ones, of turns [first, end), as far as they are still told.
+  void compare_between(std::uint32_t rank, std::uint64_t first, std::uint64_t end) noexcept;
+
   [[nodiscard]] static std::uint64_t word_of(std::uint64_t mark, std::uint64_t call) noexcept {
     return mark << call_bits | call;
   }
@@ -219,6 +233,8 @@ class Commons {
   std::vector<std::uint64_t> in_use_;             // the same: the stay_word() of who has not left
   std::array<std::uint64_t, slots> own_calls_{};  // by slot
   std::uint64_t all_seen_ = 0;
+  std::uint64_t own_turn_ = slots - 1;  // that we have entered last
+  std::optional<Stray> stray_;
   std::uint64_t next_turn_ = slots;
   std::uint32_t next_card_ = 0;
 };

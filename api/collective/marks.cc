@@ -87,6 +87,10 @@ bool Run::has_come(std::uint32_t rank, const Step& step) noexcept {
   const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
   if (!commons.has_reached(rank, wanted)) return false;
   if (step.for_room) commons.fetch_mark(rank, wanted + schedule::marks_per_turn);
+  if (const auto& stray = commons.stray()) [[unlikely]] {
+    note_mismatch(stray->rank, stray->call, false);
+    return false;
+  }
   const std::optional<std::uint64_t> call = commons.call_of(rank, wanted);
   const bool is_of_this_call = step.mark > 0;
   const std::uint64_t own = is_of_this_call ? call_word(sequence_, note_) : commons.own_call(wanted);

@@ -196,9 +196,11 @@ std::uint32_t Builder::await_mark(std::uint32_t peer, Progress progress) {
 
 void Builder::make_room(std::uint32_t readers) {
   const auto turn = static_cast<std::int32_t>(schedule_.turns) - 1;
-  const std::uint32_t step = await_turn(turn < reused_after_ ? everyone : readers,
-                                        mark_of(turn + 1 - reused_after_, Progress::entered));
-  schedule_.steps[step].for_room = true;
+  const std::int32_t mark = mark_of(turn + 1 - reused_after_, Progress::entered);
+  const std::uint32_t step = await_turn(is_after_others_ ? readers : everyone, mark);
+  schedule_.steps[step].for_room = reused_after_ > 2;
+  // In the first turn of this collective they have done with what was before.
+  is_after_others_ = is_after_others_ || mark > 0;
 }
 
 void Builder::look_back() {

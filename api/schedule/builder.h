@@ -56,12 +56,12 @@ class Builder {
     reused_after_ = stage_count == 0 ? line_turns_ : stage_turns_;
   }
   // What is written to our own line or stage from here on waits until the others have read what was there
-  // before: all of them in the first turns, for the collective before may have been anything; later
-  // `readers`, one rank or all. REQUIRES: the turns of this schedule that used the same memory were read by
-  // no others.
+  // before: all of them until they are known to be in this collective, for the one before may have been
+  // anything; later `readers`, one rank or all. REQUIRES: the turns of this schedule that used the same
+  // memory were read by no others.
   void make_room(std::uint32_t readers = everyone);
-  // For a turn in which all wait for all and nothing is shown: who has called something else in the turn
-  // before is found out.
+  // For a turn in which nothing is shown, so that no room is made: all others have entered the turn before,
+  // and who has called something else before is found out, as by make_room().
   void look_back();
   // What was done in shared memory before, reading too, has been done when others see this; and what was
   // awaited has come: a rank that shows nothing does not run ahead.
@@ -115,6 +115,7 @@ class Builder {
   std::uint32_t size_;
   std::int32_t line_turns_;
   std::int32_t stage_turns_;
+  bool is_after_others_ = false;        // make_room() has waited for all others to be in this collective
   std::int32_t reused_after_ = 0;       // so many turns: the memory of the turn that was begun last
   std::vector<std::uint32_t> sharers_;  // the other ranks that we share memory with
   bool in_place_;

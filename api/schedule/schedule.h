@@ -59,9 +59,9 @@ struct Step {
   std::uint32_t operand_count = 0;  // reduce: at least 2
   std::int32_t mark = 0;            // publish, await
   bool for_lenders = false;         // await: who has lent nothing does not wait
-  bool for_room = false;            // await: the next one of its kind asks for the mark of a turn later
-  Slice from = {};                  // send, copy; a send of nothing is a signal (barrier)
-  Slice to = {};                    // receive, copy, reduce
+  bool for_room = false;  // await: of a turn long ago; the next such step asks for the turn after it
+  Slice from = {};        // send, copy; a send of nothing is a signal (barrier)
+  Slice to = {};          // receive, copy, reduce
 };
 
 inline bool is_transfer(const Step& step) noexcept {

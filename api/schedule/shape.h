@@ -34,7 +34,7 @@ struct Shape {
   // they share no memory. All that is said of this memory is the same on all ranks of a host.
   std::uint64_t line_count = 0;
   std::uint64_t stage_count = 0;
-  // So many turns later the same line, and stage, may be used again, at least 2. The more there are, the
+  // So many turns later the same line, and stage, may be used again, an even number. The more there are, the
   // further a rank that waits for nothing else runs ahead of the others.
   std::int32_t line_turns = 2;
   std::int32_t stage_turns = 2;

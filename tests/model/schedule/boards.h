@@ -12,9 +12,10 @@
 
 namespace parley::schedule {
 
-// The lines and stages of all ranks, two of each, and their marks; and of each step, which others have surely
-// been before it, wherever they ran: by the order of the schedules, and by marks that were seen. Two steps
-// that touch the same element, of which one writes it, race if neither is known to the other.
+// The lines and stages of all ranks, Shape::line_turns and stage_turns of each, and their marks; and of each
+// step, which others have surely been before it, wherever they ran: by the order of the schedules, and by
+// marks that were seen. Two steps that touch the same element, of which one writes it, race if neither is
+// known to the other.
 //
 // Ranks lend what their schedules say may be lent, each or not as `seed` draws; all that is done with a lent
 // buffer is looked at in the same way, and between two collectives its owner writes all of it.

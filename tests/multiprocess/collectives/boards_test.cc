@@ -235,6 +235,24 @@ TEST(BoardsMismatch, OfTwoRoots) {
   });
 }
 
+// Nobody waits for what he sees of the others in that call, only in one of the next ones.
+TEST(BoardsMismatch, OfRootsWhoOnlyShowAndThenOthersCalls) {
+  expect_mismatch(2, [](ProcessGroup& world, int rank) {
+    std::vector<float> data(2, 1.0F);
+    world.broadcast(data, rank);
+    for (int i = 0; i < 20; ++i) world.all_reduce(data);
+    expect(false, "found out by one of the next calls");
+  });
+}
+
+TEST(BoardsMismatch, OfRootsWhoOnlyShowAndThenShowMore) {
+  expect_mismatch(2, [](ProcessGroup& world, int rank) {
+    std::vector<float> data(2, 1.0F);
+    world.broadcast(data, rank);
+    world.broadcast(data, 0);
+  });
+}
+
 TEST(BoardsMismatch, OfUnevenCountsThatAreAsManyTogether) {
   expect_mismatch(2, [](ProcessGroup& world, int rank) {
     std::vector<float> first(rank == 0 ? 2 : 5), second(rank == 0 ? 4 : 1);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/multiprocess/support/random.h"
@@ -56,6 +57,36 @@ TEST(Commons, CountsTurnsFromTheFirstOn) {
   }
   EXPECT_FALSE(boards.of(0).has_reached(1, mark(first_turn - 1, folded)));
   EXPECT_FALSE(boards.of(0).has_reached(1, mark(first_turn, entered)));
+}
+
+TEST(Commons, SaysAfterHowManyTurnsItsMemoryServesAgain) {
+  for (const auto& [count, turns] : {std::pair(2U, 2), std::pair(4U, 4), std::pair(16U, Commons::slots)}) {
+    const BoardsInMemory boards(2, {256, count});
+    EXPECT_EQ(boards.of(0).room().stage_turns, turns);
+    EXPECT_EQ(boards.of(0).room().line_turns, Commons::slots);
+    EXPECT_EQ(boards.of(0).room().stage_bytes, 256U);
+  }
+}
+
+TEST(Commons, GivesAsManyCallsInARowCardsOfTheirOwn) {
+  const BoardsInMemory boards(2, stages);
+  std::set<std::uint32_t> cards;
+  for (int call = 0; call < Commons::slots; ++call) cards.insert(boards.of(0).take_turns(1).card);
+  EXPECT_EQ(cards.size(), static_cast<std::size_t>(Commons::slots));
+}
+
+TEST(Commons, ComparesTheCallsOfTurnsThatNobodyWaitedFor) {
+  for (std::uint64_t other = first_turn; other < first_turn + 4; ++other) {
+    const BoardsInMemory boards(2, stages);
+    for (std::uint64_t turn = first_turn; turn < first_turn + 6; ++turn) {
+      boards.of(0).publish(mark(turn, entered), call_word(1, 5));
+      boards.of(1).publish(mark(turn, entered), call_word(1, turn == other ? 6 : 5));
+    }
+    EXPECT_TRUE(boards.of(0).has_reached(1, mark(first_turn + 4, entered)));
+    ASSERT_TRUE(boards.of(0).stray().has_value());
+    EXPECT_EQ(boards.of(0).stray()->rank, 1U);
+    EXPECT_EQ(boards.of(0).stray()->call, call_word(1, 6));
+  }
 }
 
 TEST(Commons, GivesEachTurnItsPlace) {
