@@ -43,7 +43,7 @@ Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {
   const std::uint64_t first = next_turn_;
   next_turn_ += count;
   next_card_ = (next_card_ + 1) % cards;
-  return {first * static_cast<std::uint64_t>(schedule::marks_per_turn), next_card_};
+  return {first_mark_of(first), next_card_};
 }
 
 void Commons::publish(std::uint64_t mark, std::uint64_t call) noexcept {
@@ -59,7 +59,7 @@ void Commons::compare_between(std::uint32_t rank, std::uint64_t first, std::uint
   for (std::uint64_t turn = std::max(first, oldest); turn < end && turn <= own_turn_; ++turn) {
     // relaxed: nothing is read on the strength of it. It was told before the later mark that we have seen.
     const std::uint64_t word = slot(rank, turn).word.load(std::memory_order_relaxed);
-    const std::int64_t ahead = ahead_by(word, turn * static_cast<std::uint64_t>(schedule::marks_per_turn));
+    const std::int64_t ahead = ahead_by(word, first_mark_of(turn));
     const bool is_of_this_turn = ahead >= 0 && ahead < schedule::marks_per_turn;
     const std::uint64_t call = word & call_mask;
     if (is_of_this_turn && call != own_calls_[turn % own_calls_.size()]) stray_ = Stray{rank, call};
@@ -67,8 +67,8 @@ void Commons::compare_between(std::uint32_t rank, std::uint64_t first, std::uint
 }
 
 std::optional<std::uint64_t> Commons::next_call(std::uint32_t rank) noexcept {
-  const std::uint64_t entered = next_turn_ * static_cast<std::uint64_t>(schedule::marks_per_turn) +
-                                static_cast<std::uint64_t>(schedule::Progress::entered);
+  const std::uint64_t entered =
+      first_mark_of(next_turn_) + static_cast<std::uint64_t>(schedule::Progress::entered);
   return has_reached(rank, entered) ? call_of(rank, entered) : std::nullopt;
 }
 

@@ -172,6 +172,10 @@ class Commons {
     const std::size_t place = (turn >> log2_stage_count_) * bytes & (stages_.bytes - 1);
     return boards_[owner] + first_stage + (turn & (stages_.count - 1)) * stages_.bytes + place;
   }
+  // The mark from which those of a turn are counted.
+  [[nodiscard]] static std::uint64_t first_mark_of(std::uint64_t turn) noexcept {
+    return turn * static_cast<std::uint64_t>(schedule::marks_per_turn);
+  }
   [[nodiscard]] static std::uint64_t turn_of(std::uint64_t mark) noexcept {
     return mark / static_cast<std::uint64_t>(schedule::marks_per_turn);
   }

@@ -53,8 +53,7 @@ void Run::end_turn() noexcept {
 }
 
 void Run::publish(const Step& step) noexcept {
-  lane_.sharing.commons->publish(base_mark_ + static_cast<std::uint64_t>(step.mark),
-                                 call_word(sequence_, note_));
+  lane_.sharing.commons->publish(mark_of(step), call_word(sequence_, note_));
   owes_ring_ = true;
 }
 
@@ -73,7 +72,7 @@ bool Run::has_come(const Step& step) noexcept {
   if (step.for_lenders && !loans_.lends()) return true;
   if (step.peer != schedule::everyone) return has_come(step.peer, step);
   Commons& commons = *lane_.sharing.commons;
-  const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
+  const std::uint64_t wanted = mark_of(step);
   if (commons.all_have_reached(wanted)) return true;
   for (const std::uint32_t rank : lane_.team.neighbours)
     if (!has_come(rank, step)) return false;
@@ -84,7 +83,7 @@ bool Run::has_come(const Step& step) noexcept {
 // Who is in a turn of this call has called the same, and who was in an earlier turn what we had called then.
 bool Run::has_come(std::uint32_t rank, const Step& step) noexcept {
   Commons& commons = *lane_.sharing.commons;
-  const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
+  const std::uint64_t wanted = mark_of(step);
   if (!commons.has_reached(rank, wanted)) return false;
   if (step.for_room) commons.fetch_mark(rank, wanted + schedule::marks_per_turn);
   if (const auto& stray = commons.stray()) [[unlikely]] {
@@ -157,7 +156,7 @@ void Run::visit_missing(const std::function<void(std::uint32_t)>& visit) const {
     const Step& step = plan_->schedule.steps[index];
     for (const std::uint32_t rank : lane_.team.neighbours) {
       const bool is_meant = step.peer == schedule::everyone || step.peer == rank;
-      const std::uint64_t wanted = base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
+      const std::uint64_t wanted = mark_of(step);
       if (is_meant && !lane_.sharing.commons->has_reached(rank, wanted)) visit(rank);
     }
   }

@@ -235,6 +235,10 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   bool collect_marks() noexcept;
   bool spin_for_marks() noexcept;
   void end_turn() noexcept;
+  // Of a publish or an await, as the boards count.
+  [[nodiscard]] std::uint64_t mark_of(const schedule::Step& step) const noexcept {
+    return base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
+  }
   [[nodiscard]] bool has_come(const schedule::Step& step) noexcept;
   [[nodiscard]] bool has_come(std::uint32_t rank, const schedule::Step& step) noexcept;
   void note_mismatch(std::uint32_t rank, std::uint64_t call, bool is_of_this_call) noexcept;

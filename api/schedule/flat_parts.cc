@@ -16,6 +16,7 @@ Slice standing_for(const Slice& stage, const Slice& piece) {
   return stage;
 }
 
+// Whether so many elements of each rank stand beside its mark.
 bool is_on_line(const Builder& builder, const Shape& shape, std::uint64_t count) {
   return count <= shape.line_count && !builder.has_loans();
 }
@@ -25,7 +26,7 @@ std::uint64_t staged(const Builder& builder, const Shape& shape, std::uint64_t c
   return is_on_line(builder, shape, count) ? 0 : count;
 }
 
-// What rank `owner` shows of its own, in a turn of `count` elements: few beside its mark.
+// What rank `owner` shows of its own, in a turn of `count` elements.
 Slice shown_by(const Builder& builder, const Shape& shape, std::uint32_t owner, const Slice& piece,
                std::uint64_t count) {
   if (is_on_line(builder, shape, count)) return builder.line(owner, piece.count);
@@ -76,7 +77,7 @@ Parts::Parts(const Builder& builder, const Shape& shape, const Team& team, std::
     : builder_(builder),
       team_(team),
       others_(others_of(team.size())),
-      on_line_(largest * others_ <= shape.line_count && !builder.has_loans()),
+      on_line_(is_on_line(builder, shape, largest * others_)),
       room_(on_line_ ? largest : std::min(room_for_part(shape, team.size()), in_lines(largest))) {}
 
 Slice Parts::shown(std::uint32_t owner, std::uint32_t to, const Slice& piece) const noexcept {
