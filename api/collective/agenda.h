@@ -15,10 +15,15 @@ namespace parley::collective {
 // Each step enters one of the lists once, so none is ever longer than the schedule.
 class Agenda {
  public:
-  // Throws std::bad_alloc. No allocation where it has held as many steps before. The plan outlives its use.
+  // So that begin() allocates nothing. Throws std::bad_alloc.
+  void make_room(const Plan& plan) {
+    if (memory_.size() < plan.start.memory.size()) memory_.resize(plan.start.memory.size());
+  }
+
+  // Throws std::bad_alloc. No allocation where it has had room for as many steps. The plan outlives its use.
   void begin(const Plan& plan) {
     const std::vector<std::uint32_t>& start = plan.start.memory;
-    if (memory_.size() < start.size()) memory_.resize(start.size());
+    make_room(plan);
     if (!start.empty()) std::memcpy(memory_.data(), start.data(), start.size() * sizeof(start[0]));
     steps_ = plan.schedule.steps.data();
     left_ = plan.schedule.steps.size();

@@ -132,12 +132,9 @@ void Run::settle(const std::shared_ptr<const Plan>& plan) noexcept {
 
 void Run::prepare(const std::shared_ptr<const Plan>& plan) {
   const Call& call = *call_;
-  if (plan_ != plan) plan_ = plan;
-  const std::size_t steps = plan->schedule.steps.size();
-  if (parts_.size() < steps) make_room(steps);
+  keep_plan(plan);
   agenda_.begin(*plan);
   local_offset_ = finished_ = 0;
-  if (operands_.size() < plan->most_operands) operands_.resize(plan->most_operands);
   if (call.device != nullptr) [[unlikely]]
     device_.emplace(call.device);
   take_scratch(plan->schedule.scratch_count * call.question.element_bytes);
@@ -160,7 +157,11 @@ void Run::take_scratch(std::size_t bytes) {
 }
 
 // No list of a schedule so long has to grow later.
-void Run::make_room(std::size_t steps) {
+void Run::make_room(const Plan& plan) {
+  if (operands_.size() < plan.most_operands) operands_.resize(plan.most_operands);
+  const std::size_t steps = plan.schedule.steps.size();
+  if (parts_.size() >= steps) return;
+  agenda_.make_room(plan);
   ended_.reserve(steps);
   awaited_.reserve(steps);
   while (parts_.size() < steps) parts_.push_back({this, static_cast<std::uint32_t>(parts_.size()), nullptr});

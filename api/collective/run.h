@@ -171,7 +171,13 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   transport::Posted begin(const std::shared_ptr<const Plan>& plan) noexcept;
   void prepare(const std::shared_ptr<const Plan>& plan);
   void keep_lists();
-  void make_room(std::size_t steps);
+  // Before the first step, also of what is run straight: in the middle that may become a run like others.
+  void keep_plan(const std::shared_ptr<const Plan>& plan) {
+    if (plan_ == plan) return;
+    make_room(*plan);
+    plan_ = plan;
+  }
+  void make_room(const Plan& plan);
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
   bool run_errand() noexcept;
@@ -273,7 +279,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   // Input (read only), output and scratch memory of the schedule: the caller's, what is staged for it, on the
   // device; by schedule::Space.
   std::array<std::byte*, 3> memory_{};
-  std::shared_ptr<const Plan> plan_;  // kept from run to run: most of them take the same
+  std::shared_ptr<const Plan> plan_;  // kept, with room for it, from run to run: most of them take the same
   std::int64_t sequence_ = 0;         // the number of this call in the group
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;

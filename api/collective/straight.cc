@@ -38,9 +38,8 @@ bool Run::may_run_straight(const Plan& plan) const noexcept {
 // False: a mark has not come, or somebody has called something else. Does not need `plan` once it has run
 // steps: who gives the core away lets others into the cache that it is in.
 bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
-  if (plan_ != plan) plan_ = plan;
   try {
-    if (operands_.size() < plan_->most_operands) operands_.resize(plan_->most_operands);
+    keep_plan(plan);
   } catch (const std::bad_alloc&) {
     return false;
   }

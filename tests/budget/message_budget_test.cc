@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/budget/counted_calls.h"
@@ -271,6 +272,33 @@ TEST(Budget, CollectivesAllocateNothing) {
           world.barrier();
         });
         expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
+      },
+      patient);
+  EXPECT_EQ(code, 0);
+}
+
+// Where all come at once a small collective ends before anybody begins to wait. Here one rank comes late, so
+// that the other one waits in the middle of a call that nobody may have waited in before.
+TEST(Budget, ALateRankLetsNobodyAllocate) {
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        std::vector<float> few(2), both(4);
+        come_early(world, Tensor::bytes(few.data(), few.size() * sizeof few[0]), 1 - rank, 32);
+        const auto cost_if_late = [&](int late, const auto& call) {
+          const CountedCalls before = CountedCalls::now();
+          if (rank == late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          call();
+          return CountedCalls::now().since(before);
+        };
+        const auto meet = [&] { world.barrier(); };
+        const auto gather = [&] { world.all_gather_into_tensor(both, few); };
+        for (int i = 0; i < 8; ++i) meet();
+        for (const int late : {0, 1}) (void)cost_if_late(late, meet);
+        for (int i = 0; i < 100; ++i) gather();
+        for (const int late : {0, 1})
+          expect_equal(cost_if_late(late, gather).allocations, std::uint64_t{0}, "allocations");
       },
       patient);
   EXPECT_EQ(code, 0);
