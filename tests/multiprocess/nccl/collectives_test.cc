@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "api/nccl/runtime.h"
@@ -19,9 +20,12 @@ namespace {
 using nccl::testing::Fabric;
 
 TEST(Nccl, CollectivesAndBatchesBetweenProcesses) {
-  if (DeviceRank::is_real()) GTEST_SKIP() << "it takes a device for each rank";
+  if (DeviceRank::is_real()) {
+    const std::string reason = reason_against_sharing();
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
   const SharedPage<Fabric> fabric;
-  const int code = run_ranks(3, [&](int rank, int size) {
+  const auto run = [&](int rank, int size) {
     NcclRank own(rank, *fabric);
     {
       constexpr std::size_t count = 5000;
@@ -40,15 +44,16 @@ TEST(Nccl, CollectivesAndBatchesBetweenProcesses) {
         wait_all(works);
         expect(out.get() == std::vector<std::int64_t>(count, (rank + 2) % size + round), "batch");
       }
-      expect_contains(world.describe(), "devices: NCCL 2.28.9 on cuda:0");
-      expect(!own.nccl().operations().empty(), "NCCL was called");
+      expect_contains(world.describe(), "devices: NCCL 2.");
+      expect_contains(world.describe(), " on cuda:0");
+      if (!DeviceRank::is_real()) expect(!own.nccl().operations().empty(), "NCCL was called");
       world.barrier();
       destroy();
     }
     own.expect_nothing_left();
-    expect_equal(own.nccl().count(nccl::testing::Call::abort), 0U, "aborts");
-  });
-  EXPECT_EQ(code, 0);
+    if (!DeviceRank::is_real()) expect_equal(own.nccl().count(nccl::testing::Call::abort), 0U, "aborts");
+  };
+  EXPECT_EQ(run_ranks(3, run, ranks_with_nccl()), 0);
   EXPECT_EQ(fabric->mismatches, 0U);
 }
 

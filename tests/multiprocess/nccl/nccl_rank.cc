@@ -1,12 +1,38 @@
 #include "tests/multiprocess/nccl/nccl_rank.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 
+#include "api/nccl/card.h"
 #include "api/nccl/runtime.h"
 #include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_page.h"
 
 namespace parley::testing {
+
+std::string reason_against_sharing() {
+  const SharedPage<std::array<char, 256>> reason;
+  const int code = run_ranks(1, [&](int, int) {
+    std::string words;
+    const nccl::Library* const library = nccl::runtime();
+    if (library == nullptr) {
+      words = nccl::reason_against();
+    } else if (library->version() < nccl::first_version_for_sharing) {
+      words = "NCCL " + nccl::version_text(library->version()) + " has one rank on a device";
+    }
+    words.resize(std::min(words.size(), reason->size() - 1));
+    std::copy(words.begin(), words.end(), reason->begin());
+  });
+  return code == 0 ? reason->data() : "opening NCCL ended with exit code " + std::to_string(code);
+}
+
+RanksOptions ranks_with_nccl() {
+  RanksOptions options;
+  if (DeviceRank::is_real()) options.environment = {{"NCCL_MULTI_RANK_GPU_ENABLE", "1"}};
+  return options;
+}
 
 NcclRank::NcclRank(int physical, nccl::testing::Fabric& fabric) : device_(physical) {
   if (DeviceRank::is_real()) return;

@@ -5,12 +5,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tests/multiprocess/device/device_rank.h"
+#include "tests/multiprocess/support/ranks.h"
 #include "tests/simulated_nccl/simulated_nccl.h"
 
 namespace parley::testing {
+
+// Why several ranks cannot have NCCL on the machine's one device; "" where they can. A child looks, since who
+// has opened NCCL must not fork.
+[[nodiscard]] std::string reason_against_sharing();
+
+// For ranks that all have NCCL: on a real device they share it, which NCCL must be told.
+[[nodiscard]] RanksOptions ranks_with_nccl();
 
 // One rank with a device and NCCL. Made in the rank's process before its world. On a simulated device NCCL is
 // simulated, too: in the end nothing may be left of it, and it not have been called against its rules.
