@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "transport/base/unique_fd.h"
 
@@ -76,20 +75,14 @@ std::string check_cross_memory_reads() {
   return WEXITSTATUS(status) == 0 ? "works" : because("process_vm_readv", WEXITSTATUS(status));
 }
 
-std::string check_nccl(int count, char* const* paths) {
-  std::vector<const char*> names(paths, paths + count);
-  names.push_back("libnccl.so.2");
-  for (const char* const name : names) {
-    void* const library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) continue;
-    // ncclResult_t ncclGetVersion(int*); 0 is success.
-    auto* const get_version = reinterpret_cast<int (*)(int*)>(::dlsym(library, "ncclGetVersion"));
-    int version = 0;
-    if (get_version == nullptr || get_version(&version) != 0)
-      return std::string(name) + " does not tell its version";
-    return nccl_version(version) + ", " + name;
-  }
-  return "none: libnccl.so.2 was not found";
+std::string check_nccl() {
+  void* const library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return "none: libnccl.so.2 was not found";
+  // ncclResult_t ncclGetVersion(int*); 0 is success.
+  auto* const get_version = reinterpret_cast<int (*)(int*)>(::dlsym(library, "ncclGetVersion"));
+  int version = 0;
+  if (get_version == nullptr || get_version(&version) != 0) return "libnccl.so.2 does not tell its version";
+  return nccl_version(version);
 }
 
 std::string cores() {

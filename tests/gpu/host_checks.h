@@ -9,9 +9,8 @@ namespace parley::tests {
 [[nodiscard]] std::string check_memfd();
 // Whether a child reads this process's memory. REQUIRES: one thread.
 [[nodiscard]] std::string check_cross_memory_reads();
-// The version of NCCL's library: the first of `paths` that can be opened, "libnccl.so.2" by the loader's
-// rules last.
-[[nodiscard]] std::string check_nccl(int count, char* const* paths);
+// The version of "libnccl.so.2" as the loader finds it.
+[[nodiscard]] std::string check_nccl();
 [[nodiscard]] std::string cores();
 [[nodiscard]] std::string memory();
 [[nodiscard]] std::string system();

@@ -1,4 +1,4 @@
-// gpu_probe [LIBNCCL...]: what this machine offers to the tests of devices, one line "what: answer" each.
+// gpu_probe: what this machine offers to the tests of devices, one line "what: answer" each.
 // Exit code 77: no device, and the line `device` says why.
 
 #include <cstdio>
@@ -29,14 +29,14 @@ void tell_devices() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main() {
   using namespace parley::tests;
   say("system", system());
   say("cores", cores());
   say("memory", memory());
   say("memfd", check_memfd());
   say("cross-memory reads", check_cross_memory_reads());
-  say("NCCL", check_nccl(argc - 1, argv + 1));
+  say("NCCL", check_nccl());
   // Asked in a child, for the next check forks.
   const std::string reason = parley::bench::reason_against_devices();
   if (!reason.empty()) {

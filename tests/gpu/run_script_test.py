@@ -94,14 +94,15 @@ class Bundle(unittest.TestCase):
         self.assertIn("Nothing was tested on a device: no driver", output)
 
     def test_runs_a_few_tests_with_compute_sanitizer(self):
+        self.program("bin/parley-run", 'test "$1$2$3" = -n2-- && shift 3 && exec "$@"')
         self.program("path/compute-sanitizer", 'echo "with $*"; exit 99')
         code, output = self.run_script("--only", "probe,sanitizer")
         self.assertEqual(code, 1, output)
-        self.assertRegex(output, r"failed +compute-sanitizer +exit code 99")
+        self.assertRegex(output, r"failed +compute-sanitizer ping_pong +exit code 99: with --error-exitcode 99 .*/bin/ping_pong --device cuda")
         self.program("path/compute-sanitizer", "echo Error: Device not supported; exit 1")
         code, output = self.run_script("--only", "probe,sanitizer")
         self.assertEqual(code, 0, output)
-        self.assertRegex(output, r"skipped +compute-sanitizer +it does not support this device")
+        self.assertRegex(output, r"skipped +compute-sanitizer collectives +it does not support this device")
 
     def test_says_when_the_system_is_too_old(self):
         self.write("needs", f"glibc=99.1\nmachine={platform.machine()}\n")
