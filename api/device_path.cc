@@ -119,6 +119,9 @@ std::unique_ptr<DevicePath> meet(const std::shared_ptr<GroupState>& group, int d
   auto path = std::make_unique<DevicePath>();
   path->why = choice.why;
   path->version = cards.front().version;
+  path->is_one_device = std::all_of(cards.begin(), cards.end(), [&](const Card& card) {
+    return card.device == cards.front().device && card.wish != wireup::DeviceWish::staged;
+  });
   if (choice.is_nccl) {
     path->sent.resize(cards.size());
     path->received.resize(cards.size());
@@ -186,6 +189,7 @@ void DevicePath::require_device(int device, const char* operation) const {
 void choose_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
   call.call.signature.is_on_devices = true;
   const DevicePath& path = device_path_of(group, call.place->device, call.call.timeout, call.name);
+  call.call.question.on_one_device = path.is_one_device;
   if (path.link == nullptr) return;
   auto assignment = nccl::assignment_for(call.call, call.place->op, group->rank, group->size);
   if (!assignment) return;

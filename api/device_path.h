@@ -16,6 +16,7 @@ namespace parley::detail {
 struct DevicePath {
   std::string why;                      // in words, why this way
   int version = 0;                      // of NCCL
+  bool is_one_device = false;           // all ranks' devices are the same one, and may copy by CUDA IPC
   std::unique_ptr<nccl::Link> link;     // null: without NCCL; else:
   std::vector<std::uint64_t> sent;      // by rank of the group, what was sent to it in fused batches
   std::vector<std::uint64_t> received;  // likewise, from it

@@ -20,6 +20,7 @@ bool PlanCache::Entry::answers(const Question& asked) const noexcept {
          question.root == asked.root && question.element_bytes == asked.element_bytes &&
          question.in_place == asked.in_place && question.commutative == asked.commutative &&
          question.rank_order == asked.rank_order && question.on_host == asked.on_host &&
+         question.on_one_device == asked.on_one_device &&
          std::equal(counts.begin(), counts.end(), asked.counts.begin(), asked.counts.end()) &&
          std::equal(receive_counts.begin(), receive_counts.end(), asked.receive_counts.begin(),
                     asked.receive_counts.end());
@@ -48,6 +49,7 @@ schedule::Request PlanCache::request_of(const Question& question) const {
   request.commutative = question.commutative;
   request.rank_order = question.rank_order;
   request.surroundings = team_.surroundings;
+  request.surroundings.is_one_device = question.on_one_device;
   return request;
 }
 

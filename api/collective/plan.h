@@ -31,8 +31,9 @@ struct Question {
   std::uint32_t element_bytes = 1;  // a power of 2
   bool in_place = false;
   bool commutative = true;
-  bool rank_order = false;  // Determinism::rank_order
-  bool on_host = true;      // all memory is the host's, and the run does all of it itself
+  bool rank_order = false;     // Determinism::rank_order
+  bool on_host = true;         // all memory is the host's, and the run does all of it itself
+  bool on_one_device = false;  // all ranks' memory is on the same one
 };
 
 // One rank's schedule for a question, and why this one; with what a run begins with, ready to be copied.

@@ -35,8 +35,16 @@ std::string ProcessGroup::describe_plan(std::string_view operation, std::size_t 
   question.element_bytes = static_cast<std::uint32_t>(element_bytes);
   question.commutative = options.op.is_commutative();
   question.rank_order = options.determinism == Determinism::rank_order;
-  return group.world->engine->locked(
-      [&](transport::Messenger&) { return detail::channel_of(group).explain(question); });
+  std::string by_nccl;
+  if (options.on_devices) {
+    question.on_host = false;
+    if (group.device_meeting.state() == detail::DeviceMeeting::State::agreed) {
+      question.on_one_device = group.device_path->is_one_device;
+      if (group.device_path->link != nullptr) by_nccl = "by NCCL, where it does such a one; else ";
+    }
+  }
+  return by_nccl + group.world->engine->locked(
+                       [&](transport::Messenger&) { return detail::channel_of(group).explain(question); });
 }
 
 }  // namespace parley

@@ -15,6 +15,7 @@
 #include "api/schedule/linear.h"
 #include "api/schedule/recursive_doubling.h"
 #include "api/schedule/ring.h"
+#include "api/schedule/rooted.h"
 #include "api/schedule/scan.h"
 #include "api/schedule/slices.h"
 #include "api/schedule/subtrees.h"
@@ -37,6 +38,7 @@ std::vector<Entry> gather_entries() {
            linear_entries(),
            recursive_doubling_entries(),
            ring_entries(),
+           rooted_entries(),
            scan_entries(),
            slices_entries(),
            subtree_entries(),

@@ -35,12 +35,13 @@ constexpr std::array algorithms{
     Algorithm::two_level_sliced,
     Algorithm::flat,
     Algorithm::slices,
+    Algorithm::rooted,
 };
 constexpr std::array<std::string_view, algorithms.size()> algorithm_names{
     "linear",       "ring",     "segmented_ring", "recursive_doubling", "recursive_halving",
     "rabenseifner", "binomial", "chain",          "binary_tree",        "scatter_ring",
     "bruck",        "pairwise", "dissemination",  "two_level",          "two_level_sliced",
-    "flat",         "slices",
+    "flat",         "slices",   "rooted",
 };
 
 template <typename Values, typename Names>

@@ -41,6 +41,7 @@ enum class Algorithm : std::uint8_t {
   two_level_sliced,
   flat,
   slices,
+  rooted,
 };
 
 inline constexpr std::size_t operation_count = 11;

@@ -41,6 +41,8 @@ struct Surroundings {
   Link far = Link::tcp;             // between hosts
   // On the host where they are fewest, how many ranks share a core; at least 1.
   double ranks_per_core = 1;
+  // All memory is on one device, which works for one process at a time (transport/cuda_ipc/README.md).
+  bool is_one_device = false;
 };
 
 // How many ranks of one host send to other hosts at the same time, through one adapter.

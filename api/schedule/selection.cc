@@ -154,6 +154,12 @@ Plan select(const Request& request, const Overrides& overrides) {
     plan.measured = prefer(*fastest);
     if (!plan.measured) plan.unfit = fastest;
   }
+  // There fewer ranks at work are faster, which no price of a link says.
+  const bool is_one_device =
+      request.surroundings.is_one_device && request.surroundings.near == Link::shared_memory;
+  if (is_one_device && !plan.asked_for && !plan.measured)
+    plan.for_one_device =
+        prefer(Algorithm::rooted) || (has_root(request.operation) && prefer(Algorithm::linear));
   plan.chosen = candidates.front();
   if (candidates.size() > 1) plan.runner_up = candidates[1];
   return plan;
@@ -163,7 +169,8 @@ std::string explain(const Request& request, const Plan& plan) {
   std::string text = describe(request) + ": " + describe(request, plan.chosen);
   if (plan.asked_for) text += ", as PARLEY_ALGO or the group asks";
   if (plan.measured) text += ", as was measured (PARLEY_TUNING)";
-  const bool is_predicted = !plan.asked_for && !plan.measured;
+  if (plan.for_one_device) text += ", for all memory is on one device";
+  const bool is_predicted = !plan.asked_for && !plan.measured && !plan.for_one_device;
   if (plan.runner_up)
     text += std::string(is_predicted ? "; next best " : "; else ") + describe(request, *plan.runner_up);
   else

@@ -34,6 +34,7 @@ struct Plan {
   std::optional<Candidate> runner_up = {};  // the second best that could have been chosen
   bool asked_for = false;                   // by an override
   bool measured = false;                    // by the tuning table
+  bool for_one_device = false;              // because all memory is on one
   std::optional<Algorithm> refused = {};    // an override that cannot do this
   std::optional<Algorithm> unfit = {};      // the tuning table's, which cannot do this
 };

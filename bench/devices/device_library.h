@@ -28,6 +28,9 @@ class DeviceLibrary final : public Library {
                                          const Plan& plan) override;
   std::vector<Contender> collective_contenders(const Stage& stage, CollectiveBuffers& buffers) override;
 
+  // Whose collectives Parley's own schedules do.
+  [[nodiscard]] const ProcessGroup& own_group() const noexcept { return own_group_; }
+
  private:
   Contender make_parley(const Stage& stage, int partner, Buffers& buffers, const Plan& plan);
   Contender make_collective(std::string_view name, const Stage& stage, ProcessGroup& group,

@@ -20,10 +20,12 @@ int device_of(cuda::Api& api, const ProcessGroup& group) {
   return group.local_rank() % api.device_count();
 }
 
+// `group`: whose collectives they are.
 std::string lines_of(const ProcessGroup& group, const std::vector<Row>& rows) {
   const Subject& subject = rows.front().subject;
   if (!is_collective(subject.op)) return device_lines(rows);
-  std::string text = "# " + group.describe_plan(to_string(subject.op), subject.bytes) + '\n';
+  std::string text =
+      "# " + group.describe_plan(to_string(subject.op), subject.bytes, {.on_devices = true}) + '\n';
   for (const Row& row : rows) text += collective_line(row);
   return text;
 }
@@ -52,7 +54,7 @@ void measure_on_devices(cuda::Api& api, ProcessGroup& group, const Options& opti
     std::optional<std::vector<Row>> rows = session.measure(bytes);
     if (!rows) continue;
     compare_with_limit(*rows);
-    report->print(lines_of(group, *rows));
+    report->print(lines_of(library.own_group(), *rows));
     for (const Row& row : *rows) {
       report->add_json(row);
       wrong += row.wrong.value_or(0);

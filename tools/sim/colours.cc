@@ -12,7 +12,7 @@ struct Colour {
 };
 
 // By algorithm. Those that are often beside each other differ most; kin have one hue.
-constexpr std::array<Colour, 17> colours = {{
+constexpr std::array<Colour, 18> colours = {{
     {"#8c8c00", "#c9c94a"},  // linear
     {"#0068a8", "#5fb4ef"},  // ring
     {"#3a3fb5", "#9a9dff"},  // segmented_ring
@@ -30,6 +30,7 @@ constexpr std::array<Colour, 17> colours = {{
     {"#d0569c", "#ff9fd0"},  // two_level_sliced
     {"#00787f", "#4fc7ce"},  // flat
     {"#4f7d00", "#9ac84a"},  // slices
+    {"#5a5a5a", "#b0b0b0"},  // rooted
 }};
 
 std::string rules(std::string_view Colour::*ground) {

@@ -87,6 +87,9 @@ struct PlanOptions {
   ReduceOp op = ReduceOp::sum;
   int root = 0;
   Determinism determinism = Determinism::same_bits;
+  // The tensors are. Before the group's first call on devices it is not known whether its ranks share one, or
+  // have NCCL.
+  bool on_devices = false;
 };
 
 }  // namespace parley

@@ -52,6 +52,18 @@ TEST(Selection, IsTheSameOnAllRanksInPlaceOrNot) {
   }
 }
 
+TEST(Selection, HasOneRankWorkWhereAllMemoryIsOnOneDevice) {
+  Request one = request(Operation::all_reduce, 4, 1 << 20);
+  one.surroundings.is_one_device = true;
+  const Plan plan = select(one, {});
+  EXPECT_EQ(plan.chosen.algorithm, Algorithm::rooted);
+  EXPECT_THAT(explain(one, plan), HasSubstr(", for all memory is on one device"));
+  one.operation = Operation::broadcast;
+  EXPECT_EQ(select(one, {}).chosen.algorithm, Algorithm::linear);
+  one.surroundings.near = Link::tcp;  // by way of the host
+  EXPECT_FALSE(select(one, {}).for_one_device);
+}
+
 TEST(Selection, OfAnUnevenAllToAllDoesNotLookAtCounts) {
   const std::vector<std::uint64_t> few{0, 1, 2}, many{1 << 20, 0, 1 << 24};
   Request one = request(Operation::all_to_all, 3, 0);
