@@ -55,8 +55,8 @@ Posted post_on_device(transport::Engine::Visit& visit, const GroupState& group, 
 
 void order_device(transport::Request& request) noexcept {
   if (!request.status.ok()) return;
-  request.status =
-      transport::cuda_ipc::status_of(static_cast<Transfer*>(request.device)->order(stream_of_caller()));
+  request.status = transport::cuda_ipc::status_of(
+      static_cast<Transfer*>(request.device)->order(stream_of_caller(), Transfer::Look::briefly));
 }
 
 void synchronize_device(int device, void* stream) {

@@ -106,11 +106,17 @@ void get_to_know(World& world, transport::Peer& peer) try {
 }
 
 // Null: the two ends of the link do not see at once which offers stand, and device memory goes by the link.
-transport::DeviceMover* make_device_mover(World& world, bool is_to_self, transport::Endpoint& endpoint) try {
+// On a device that two ranks share the lower one makes the copies.
+transport::DeviceMover* make_device_mover(World& world, transport::PeerId peer,
+                                          transport::Endpoint& endpoint) try {
+  using transport::cuda_ipc::IpcMover;
+  const auto self = static_cast<transport::PeerId>(world.rank);
+  const bool is_to_self = peer == self;
   if (world.device_wish == DeviceWish::staged) return nullptr;
   if (!is_to_self && endpoint.ledger == nullptr) return nullptr;
   world.device_movers.push_back(
-      std::make_unique<transport::cuda_ipc::IpcMover>(world.devices, is_to_self ? nullptr : endpoint.ledger));
+      std::make_unique<IpcMover>(world.devices, is_to_self ? nullptr : endpoint.ledger,
+                                 self < peer ? IpcMover::Copies::by_us : IpcMover::Copies::by_peer));
   return world.device_movers.back().get();
 } catch (const std::bad_alloc&) {
   return nullptr;
@@ -126,11 +132,10 @@ void link_to_self(World& world) {
       std::make_unique<transport::InprocTransport>(*world.self_hub, self, &world.engine->reactor()));
   world.engine->locked([&](Messenger& messenger) {
     messenger.set_mover(self, world.self_mover);
-    messenger.set_device_movers(
-        [&world, &messenger, self](transport::PeerId peer, transport::Endpoint& endpoint) {
-          get_to_know(world, messenger.peer(peer));
-          return make_device_mover(world, peer == self, endpoint);
-        });
+    messenger.set_device_movers([&world, &messenger](transport::PeerId peer, transport::Endpoint& endpoint) {
+      get_to_know(world, messenger.peer(peer));
+      return make_device_mover(world, peer, endpoint);
+    });
     transport.connect(self, transport.address(), base::Deadline::never());
   });
 }

@@ -10,7 +10,7 @@ namespace parley::bench {
 
 RankDevice::RankDevice(cuda::Api& api, int number) : api_(api), number_(number), scope_(api, number) {
   require(scope_.code(), "entering it");
-  require(api_.create_event(cuda::Api::EventUse::within_process, event_), "making an event");
+  require(api_.create_event(event_), "making an event");
 }
 
 RankDevice::~RankDevice() {

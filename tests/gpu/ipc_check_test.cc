@@ -34,9 +34,9 @@ TEST(IpcCheck, SaysWhichCallFailed) {
   };
   EXPECT_EQ(check_with(refuse_import), "no: import_memory: mapping of buffer object failed (CUDA error 205)");
   const auto refuse_export = [](SimulatedDevice& device) {
-    device.fail_next(Call::export_event, cuda::Code::not_supported);
+    device.fail_next(Call::register_host, cuda::Code::not_supported);
   };
-  EXPECT_EQ(check_with(refuse_export), "no: export_event: operation not supported (CUDA error 801)");
+  EXPECT_EQ(check_with(refuse_export), "no: register_host: operation not supported (CUDA error 801)");
 }
 
 }  // namespace

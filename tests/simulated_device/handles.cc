@@ -42,11 +42,11 @@ HandleBytes seal(Export what, int fd) {
   return bytes;
 }
 
-Code unseal(const HandleBytes& bytes, Export::Kind kind, Export& what) {
+Code unseal(const HandleBytes& bytes, Export& what) {
   std::uint64_t sum = 0;
   std::memcpy(&what, bytes.data(), sizeof what);
   std::memcpy(&sum, bytes.data() + sizeof what, sizeof sum);
-  return sum == checksum(what) && what.kind == kind ? Code::ok : Code::invalid_value;
+  return sum == checksum(what) ? Code::ok : Code::invalid_value;
 }
 
 Code open_export(const Export& what, base::UniqueFd& fd) {

@@ -161,17 +161,15 @@ Code Memory::export_memory(std::byte* base, int device, MemoryHandle& handle) co
   if (found == pieces_.end() || found->second.origin != Origin::own) return Code::invalid_value;
   const Piece& piece = found->second;
   if (piece.device != device) return Code::invalid_context;
-  handle.bytes = seal({.kind = Export::Kind::memory,
-                       .physical_device = first_physical_ + piece.device,
-                       .bytes = piece.bytes,
-                       .buffer_id = piece.buffer_id},
-                      piece.mapping->fd());
+  handle.bytes = seal(
+      {.physical_device = first_physical_ + piece.device, .bytes = piece.bytes, .buffer_id = piece.buffer_id},
+      piece.mapping->fd());
   return Code::ok;
 }
 
 Code Memory::import_memory(const MemoryHandle& handle, int device, std::byte*& base) {
   Export what;
-  if (const Code code = unseal(handle.bytes, Export::Kind::memory, what); code != Code::ok) return code;
+  if (const Code code = unseal(handle.bytes, what); code != Code::ok) return code;
   const std::lock_guard lock(mutex_);
   for (const auto& [address, piece] : pieces_)
     if (piece.origin == Origin::imported && piece.from == what) return Code::already_mapped;

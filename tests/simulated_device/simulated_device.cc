@@ -77,6 +77,11 @@ std::size_t SimulatedDevice::live_events() const {
   return events_.size();
 }
 
+std::size_t SimulatedDevice::live_registrations() const {
+  const std::lock_guard lock(mutex_);
+  return registrations_.size();
+}
+
 std::size_t SimulatedDevice::live_streams() const {
   const std::lock_guard lock(mutex_);
   return streams_.size();
@@ -209,6 +214,11 @@ bool SimulatedDevice::is_capturing(Stream stream) noexcept {
   return stream != nullptr && stream == captured_;
 }
 
+bool SimulatedDevice::is_idle(Stream stream) noexcept {
+  Place place;
+  return begin(Call::is_idle, stream, place) == Code::ok && place.work->pending() == 0;
+}
+
 Code SimulatedDevice::synchronize(Stream stream) noexcept {
   Place place;
   if (const Code code = begin(Call::synchronize, stream, place); code != Code::ok) return code;
@@ -219,19 +229,12 @@ Code SimulatedDevice::synchronize(Stream stream) noexcept {
 // Events
 // --------------------------------------------------------------------------------------------------------
 
-Event SimulatedDevice::keep(std::unique_ptr<SimulatedEvent> event, int device) {
-  const std::lock_guard lock(mutex_);
-  const auto name = reinterpret_cast<Event>(next_name_++);
-  events_.emplace(name, OwnedEvent{device, std::move(event)});
-  return name;
-}
-
-Code SimulatedDevice::create_event(EventUse use, Event& event) noexcept {
+Code SimulatedDevice::create_event(Event& event) noexcept {
   int device = -1;
   if (const Code code = begin(Call::create_event, device); code != Code::ok) return code;
-  auto made = use == EventUse::within_process ? make_local_event() : make_shared_event();
-  if (made == nullptr) return Code::out_of_memory;
-  event = keep(std::move(made), device);
+  const std::lock_guard lock(mutex_);
+  event = reinterpret_cast<Event>(next_name_++);
+  events_.emplace(event, OwnedEvent{device, std::make_shared<SimulatedEvent>()});
   return Code::ok;
 }
 
@@ -286,18 +289,41 @@ Code SimulatedDevice::synchronize_event(Event event) noexcept {
   return failure_of(owned.device);
 }
 
-Code SimulatedDevice::export_event(Event event, EventHandle& handle) noexcept {
-  OwnedEvent owned;
-  if (const Code code = begin(Call::export_event, event, owned); code != Code::ok) return code;
-  return owned.event->make_handle(options_.first_physical + owned.device, handle);
+// Words
+// ---------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<const SimulatedDevice::Registration> SimulatedDevice::registration_of(
+    const void* word) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(word);
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(registrations_.begin(), registrations_.end(),
+                                  [&](const auto& each) { return address - each->begin < each->bytes; });
+  return found == registrations_.end() ? nullptr : *found;
 }
 
-Code SimulatedDevice::import_event(const EventHandle& handle, Event& event) noexcept {
-  int device = -1;
-  if (const Code code = begin(Call::import_event, device); code != Code::ok) return code;
-  std::unique_ptr<SimulatedEvent> made;
-  if (const Code code = import_shared_event(handle, made); code != Code::ok) return code;
-  event = keep(std::move(made), device);
+Code SimulatedDevice::write_word(Stream stream, std::atomic<std::uint32_t>& word,
+                                 std::uint32_t value) noexcept {
+  Place place;
+  if (const Code code = begin(Call::write_word, stream, place); code != Code::ok) return code;
+  auto used = registration_of(&word);
+  if (used == nullptr) return Code::invalid_value;
+  // Done on a broken device, too: what waits for it must not hang.
+  // release: who sees the value sees what the stream did before. Pairs with wait_word().
+  place.work->enqueue(
+      [used = std::move(used), &word, value] { word.store(value, std::memory_order_release); });
+  return Code::ok;
+}
+
+Code SimulatedDevice::wait_word(Stream stream, const std::atomic<std::uint32_t>& word,
+                                std::uint32_t value) noexcept {
+  Place place;
+  if (const Code code = begin(Call::wait_word, stream, place); code != Code::ok) return code;
+  auto used = registration_of(&word);
+  if (used == nullptr) return Code::invalid_value;
+  place.work->enqueue_wait([&failure = at(place.device).failure, used = std::move(used), &word, value] {
+    const std::uint32_t past = word.load(std::memory_order_acquire) - value;  // pairs with write_word()
+    return failure != Code::ok || static_cast<std::int32_t>(past) >= 0;
+  });
   return Code::ok;
 }
 

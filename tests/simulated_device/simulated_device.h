@@ -79,11 +79,12 @@ class SimulatedDevice final : public Api {
 
   void add_kernel(std::string name, Kernel kernel);
 
-  // What was not given back: memory of devices and of the host, imports, events (imported ones too), streams.
+  // What was not given back: memory of devices and of the host, imports, events, registrations, streams.
   [[nodiscard]] std::size_t live_allocations() const;
   [[nodiscard]] std::size_t open_imports() const;
   [[nodiscard]] std::size_t live_events() const;
   [[nodiscard]] std::size_t live_streams() const;
+  [[nodiscard]] std::size_t live_registrations() const;
 
   // Api
   // ---------------------------------------------------------------------------------------------------------
@@ -101,19 +102,25 @@ class SimulatedDevice final : public Api {
   Code free(std::byte* memory) noexcept override;
   Code allocate_pinned(std::size_t bytes, std::byte*& memory) noexcept override;
   Code free_pinned(std::byte* memory) noexcept override;
+  Code register_host(void* memory, std::size_t bytes) noexcept override;
+  Code unregister_host(void* memory) noexcept override;
   Code facts_of(const void* address, PointerFacts& facts) noexcept override;
 
   Code create_stream(Stream& stream) noexcept override;
   Code destroy_stream(Stream stream) noexcept override;
   [[nodiscard]] bool is_capturing(Stream stream) noexcept override;
+  [[nodiscard]] bool is_idle(Stream stream) noexcept override;
   Code synchronize(Stream stream) noexcept override;
 
-  Code create_event(EventUse use, Event& event) noexcept override;
+  Code create_event(Event& event) noexcept override;
   Code destroy_event(Event event) noexcept override;
   Code record(Event event, Stream stream) noexcept override;
   Code wait(Stream stream, Event event) noexcept override;
   Code query(Event event) noexcept override;
   Code synchronize_event(Event event) noexcept override;
+  Code write_word(Stream stream, std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept override;
+  Code wait_word(Stream stream, const std::atomic<std::uint32_t>& word,
+                 std::uint32_t value) noexcept override;
 
   Code copy(void* to, const void* from, std::size_t bytes, Stream stream) noexcept override;
   Code fill(void* to, std::uint8_t value, std::size_t bytes, Stream stream) noexcept override;
@@ -121,8 +128,6 @@ class SimulatedDevice final : public Api {
   Code export_memory(std::byte* base, MemoryHandle& handle) noexcept override;
   Code import_memory(const MemoryHandle& handle, std::byte*& base) noexcept override;
   Code close_memory(std::byte* base) noexcept override;
-  Code export_event(Event event, EventHandle& handle) noexcept override;
-  Code import_event(const EventHandle& handle, Event& event) noexcept override;
 
   Code add_kernels(std::span<const std::byte> image) noexcept override;
   Code launch(const Launch& what, Stream stream) noexcept override;
@@ -141,6 +146,10 @@ class SimulatedDevice final : public Api {
     int device;
     std::shared_ptr<SimulatedEvent> event;
   };
+  struct Registration {
+    std::uintptr_t begin;
+    std::size_t bytes;
+  };
   struct Place {  // where work is enqueued
     int device = -1;
     StreamPtr work;
@@ -157,7 +166,8 @@ class SimulatedDevice final : public Api {
   [[nodiscard]] Code failure_of(int device) const { return at(device).failure; }
   [[nodiscard]] StreamPtr stream_of(Stream stream, int device) const;
   [[nodiscard]] bool is_pageable(const void* address) const;
-  Event keep(std::unique_ptr<SimulatedEvent> event, int device);
+  // The registration that a word lies in; null: there is none.
+  [[nodiscard]] std::shared_ptr<const Registration> registration_of(const void* word) const;
   // Does it in the stream's order, unless the device is broken by then; what it returns may break it.
   void enqueue(const Place& place, std::function<Code()> work);
   // Waits for all streams of a device, of all with -1.
@@ -173,6 +183,8 @@ class SimulatedDevice final : public Api {
   std::map<std::string, Kernel, std::less<>> kernels_;
   std::uintptr_t next_name_ = 16;  // of a stream or an event; never used again; the first ones are CUDA's
   std::map<Event, OwnedEvent> events_;
+  // By whoever has registered it and by the streams that are to use its words.
+  std::vector<std::shared_ptr<const Registration>> registrations_;
   std::map<Stream, OwnedStream> streams_;
   std::vector<OwnedStream> leaving_;  // destroyed, with work left
 };

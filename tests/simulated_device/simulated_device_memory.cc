@@ -1,4 +1,5 @@
 // The calls about memory: what is allocated, copied, handed to others, and worked on by kernels.
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -71,6 +72,29 @@ Code SimulatedDevice::facts_of(const void* address, PointerFacts& facts) noexcep
 
 // Copies
 // --------------------------------------------------------------------------------------------------------
+
+Code SimulatedDevice::register_host(void* memory, std::size_t bytes) noexcept {
+  int device = -1;
+  if (const Code code = begin(Call::register_host, device); code != Code::ok) return code;
+  if (registration_of(memory) != nullptr) return Code::invalid_value;
+  const std::lock_guard lock(mutex_);
+  registrations_.push_back(
+      std::make_shared<const Registration>(Registration{reinterpret_cast<std::uintptr_t>(memory), bytes}));
+  return Code::ok;
+}
+
+// One that a stream is still to use stays, and is counted: CUDA's device would find nothing there.
+Code SimulatedDevice::unregister_host(void* memory) noexcept {
+  int device = -1;
+  if (const Code code = begin(Call::unregister_host, device); code != Code::ok) return code;
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(registrations_.begin(), registrations_.end(), [&](const auto& each) {
+    return each->begin == reinterpret_cast<std::uintptr_t>(memory);
+  });
+  if (found == registrations_.end() || found->use_count() != 1) return Code::invalid_value;
+  registrations_.erase(found);
+  return Code::ok;
+}
 
 bool SimulatedDevice::is_pageable(const void* address) const {
   const std::optional<Memory::Window> window = memory_.reach(address, 1);

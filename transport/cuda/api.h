@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,9 +38,6 @@ inline constexpr Stream default_stream = nullptr;
 struct MemoryHandle {
   std::array<std::byte, 64> bytes{};
   friend bool operator==(const MemoryHandle&, const MemoryHandle&) = default;
-};
-struct EventHandle {
-  std::array<std::byte, 64> bytes{};
 };
 using DeviceId = std::array<std::byte, 16>;  // the same in every process, however devices are numbered there
 
@@ -98,6 +96,10 @@ class Api {
   // Of the host, readable by every device.
   virtual Code allocate_pinned(std::size_t bytes, std::byte*& memory) noexcept = 0;
   virtual Code free_pinned(std::byte* memory) noexcept = 0;
+  // Memory of the host that is there already, whole pages: streams of every device reach it from now on, and
+  // those of other processes that map and register it, too. It is unregistered when no stream uses it.
+  virtual Code register_host(void* memory, std::size_t bytes) noexcept = 0;
+  virtual Code unregister_host(void* memory) noexcept = 0;
   // Any address, of the host as well.
   virtual Code facts_of(const void* address, PointerFacts& facts) noexcept = 0;
 
@@ -106,11 +108,13 @@ class Api {
   // What it is told is not done now but noted in a CUDA graph; or another stream's capture forbids to tell it
   // anything.
   [[nodiscard]] virtual bool is_capturing(Stream stream) noexcept = 0;
+  // Whether it has done everything that it was told, and what it waits for by itself (the default stream for
+  // others). False, too, where that cannot be told.
+  [[nodiscard]] virtual bool is_idle(Stream stream) noexcept = 0;
   // Blocks until everything in it has been done; tells failures of that.
   virtual Code synchronize(Stream stream) noexcept = 0;
 
-  enum class EventUse : std::uint8_t { within_process, between_processes };
-  virtual Code create_event(EventUse use, Event& event) noexcept = 0;  // without timing
+  virtual Code create_event(Event& event) noexcept = 0;  // without timing, of this process alone
   virtual Code destroy_event(Event event) noexcept = 0;
   virtual Code record(Event event, Stream stream) noexcept = 0;
   // What `stream` does from now on begins after what was in `event` when this was called; an event that was
@@ -118,6 +122,13 @@ class Api {
   virtual Code wait(Stream stream, Event event) noexcept = 0;
   virtual Code query(Event event) noexcept = 0;  // ok, not_ready, or how the work before it failed
   virtual Code synchronize_event(Event event) noexcept = 0;
+
+  // In registered memory. `stream` stores `value` when it has done all that it was told before; who sees it,
+  // on any device and on the host, sees all of that.
+  virtual Code write_word(Stream stream, std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept = 0;
+  // What `stream` does from now on begins when `word` is `value` or one of the 2^31 numbers after it.
+  virtual Code wait_word(Stream stream, const std::atomic<std::uint32_t>& word,
+                         std::uint32_t value) noexcept = 0;
 
   // Between any two kinds of memory. Host memory is pinned, or the call may wait.
   virtual Code copy(void* to, const void* from, std::size_t bytes, Stream stream) noexcept = 0;
@@ -129,8 +140,6 @@ class Api {
   // for the process's own.
   virtual Code import_memory(const MemoryHandle& handle, std::byte*& base) noexcept = 0;
   virtual Code close_memory(std::byte* base) noexcept = 0;
-  virtual Code export_event(Event event, EventHandle& handle) noexcept = 0;  // made for between_processes
-  virtual Code import_event(const EventHandle& handle, Event& event) noexcept = 0;
 
   // Makes kernels known, once for each image (a fatbin), which stays where it is; found by name in all of
   // them.

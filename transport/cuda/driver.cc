@@ -29,7 +29,6 @@ static_assert(is_same<Code::not_ready, CUDA_ERROR_NOT_READY>);
 static_assert(is_same<Code::illegal_address, CUDA_ERROR_ILLEGAL_ADDRESS>);
 static_assert(is_same<Code::not_supported, CUDA_ERROR_NOT_SUPPORTED>);
 static_assert(sizeof(MemoryHandle) == sizeof(CUipcMemHandle));
-static_assert(sizeof(EventHandle) == sizeof(CUipcEventHandle));
 static_assert(sizeof(DeviceId) == sizeof(CUuuid));
 
 Code code_of(CUresult result) noexcept {
@@ -123,6 +122,8 @@ class Driver final : public Api {
     return code_of(result);
   }
   Code free_pinned(std::byte* memory) noexcept override { return code_of(call_.mem_free_host(memory)); }
+  Code register_host(void* memory, std::size_t bytes) noexcept override;
+  Code unregister_host(void* memory) noexcept override { return code_of(call_.mem_host_unregister(memory)); }
   Code facts_of(const void* address, PointerFacts& facts) noexcept override;
 
   Code create_stream(Stream& stream) noexcept override {
@@ -137,14 +138,15 @@ class Driver final : public Api {
     return asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
            (asked == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE);
   }
+  [[nodiscard]] bool is_idle(Stream stream) noexcept override {
+    return call_.stream_query(theirs(stream)) == CUDA_SUCCESS;
+  }
   Code synchronize(Stream stream) noexcept override {
     return code_of(call_.stream_synchronize(theirs(stream)));
   }
 
-  Code create_event(EventUse use, Event& event) noexcept override {
-    unsigned flags = CU_EVENT_DISABLE_TIMING;
-    if (use == EventUse::between_processes) flags |= CU_EVENT_INTERPROCESS;
-    return code_of(call_.event_create(reinterpret_cast<CUevent*>(&event), flags));
+  Code create_event(Event& event) noexcept override {
+    return code_of(call_.event_create(reinterpret_cast<CUevent*>(&event), CU_EVENT_DISABLE_TIMING));
   }
   Code destroy_event(Event event) noexcept override { return code_of(call_.event_destroy(theirs(event))); }
   Code record(Event event, Stream stream) noexcept override {
@@ -156,6 +158,16 @@ class Driver final : public Api {
   Code query(Event event) noexcept override { return code_of(call_.event_query(theirs(event))); }
   Code synchronize_event(Event event) noexcept override {
     return code_of(call_.event_synchronize(theirs(event)));
+  }
+
+  Code write_word(Stream stream, std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept override {
+    return code_of(
+        call_.stream_write_value(theirs(stream), address_of(&word), value, CU_STREAM_WRITE_VALUE_DEFAULT));
+  }
+  Code wait_word(Stream stream, const std::atomic<std::uint32_t>& word,
+                 std::uint32_t value) noexcept override {
+    return code_of(
+        call_.stream_wait_value(theirs(stream), address_of(&word), value, CU_STREAM_WAIT_VALUE_GEQ));
   }
 
   Code copy(void* to, const void* from, std::size_t bytes, Stream stream) noexcept override {
@@ -184,18 +196,6 @@ class Driver final : public Api {
   Code close_memory(std::byte* base) noexcept override {
     return code_of(call_.ipc_close_mem_handle(address_of(base)));
   }
-  Code export_event(Event event, EventHandle& handle) noexcept override {
-    CUipcEventHandle theirs{};
-    const CUresult result = call_.ipc_get_event_handle(&theirs, cuda::theirs(event));
-    std::memcpy(handle.bytes.data(), &theirs, sizeof theirs);
-    return code_of(result);
-  }
-  Code import_event(const EventHandle& handle, Event& event) noexcept override {
-    CUipcEventHandle theirs{};
-    std::memcpy(&theirs, handle.bytes.data(), sizeof theirs);
-    return code_of(call_.ipc_open_event_handle(reinterpret_cast<CUevent*>(&event), theirs));
-  }
-
   Code add_kernels(std::span<const std::byte> image) noexcept override {
     kernels_.add(image);
     return Code::ok;
@@ -238,6 +238,18 @@ class Driver final : public Api {
   std::vector<std::atomic<CUcontext>> contexts_;
   DriverKernels kernels_;
 };
+
+Code Driver::register_host(void* memory, std::size_t bytes) noexcept {
+  constexpr unsigned flags = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP;
+  if (const CUresult result = call_.mem_host_register(memory, bytes, flags); result != CUDA_SUCCESS)
+    return code_of(result);
+  // Everywhere but on some systems of embedded processors it is the address that the host uses.
+  CUdeviceptr seen = 0;
+  const CUresult result = call_.mem_host_get_device(&seen, memory, 0);
+  if (result == CUDA_SUCCESS && seen == address_of(memory)) return Code::ok;
+  (void)call_.mem_host_unregister(memory);
+  return result == CUDA_SUCCESS ? Code::not_supported : code_of(result);
+}
 
 Code Driver::facts_of(const void* address, PointerFacts& facts) noexcept {
   facts = {};

@@ -24,12 +24,18 @@ namespace parley::cuda {
   X(mem_free, cuMemFree)                              \
   X(mem_host_alloc, cuMemHostAlloc)                   \
   X(mem_free_host, cuMemFreeHost)                     \
+  X(mem_host_register, cuMemHostRegister)             \
+  X(mem_host_unregister, cuMemHostUnregister)         \
+  X(mem_host_get_device, cuMemHostGetDevicePointer)   \
   X(pointer_get_attributes, cuPointerGetAttributes)   \
   X(stream_create, cuStreamCreate)                    \
   X(stream_destroy, cuStreamDestroy)                  \
   X(stream_is_capturing, cuStreamIsCapturing)         \
+  X(stream_query, cuStreamQuery)                      \
   X(stream_synchronize, cuStreamSynchronize)          \
   X(stream_wait_event, cuStreamWaitEvent)             \
+  X(stream_write_value, cuStreamWriteValue32)         \
+  X(stream_wait_value, cuStreamWaitValue32)           \
   X(event_create, cuEventCreate)                      \
   X(event_destroy, cuEventDestroy)                    \
   X(event_record, cuEventRecord)                      \
@@ -40,8 +46,6 @@ namespace parley::cuda {
   X(ipc_get_mem_handle, cuIpcGetMemHandle)            \
   X(ipc_open_mem_handle, cuIpcOpenMemHandle)          \
   X(ipc_close_mem_handle, cuIpcCloseMemHandle)        \
-  X(ipc_get_event_handle, cuIpcGetEventHandle)        \
-  X(ipc_open_event_handle, cuIpcOpenEventHandle)      \
   X(module_load_data, cuModuleLoadData)               \
   X(module_get_function, cuModuleGetFunction)         \
   X(launch_kernel, cuLaunchKernel)

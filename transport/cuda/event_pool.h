@@ -33,7 +33,7 @@ class EventPool {
  private:
   Code make(Event& event) noexcept try {
     free_.reserve(made_ + 1);  // giving back must not fail
-    const Code code = api_.create_event(Api::EventUse::within_process, event);
+    const Code code = api_.create_event(event);
     if (code == Code::ok) ++made_;
     return code;
   } catch (const std::bad_alloc&) {

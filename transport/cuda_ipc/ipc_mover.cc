@@ -4,8 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "transport/cuda_ipc/transfer.h"
-
 namespace parley::transport::cuda_ipc {
 
 using base::Status;
@@ -20,18 +18,22 @@ Key parse(const RemoteKey& bytes) noexcept {
   return key;
 }
 
-cuda::Api::EventUse use_of(const OfferLedger* ledger) noexcept {
-  return ledger == nullptr ? cuda::Api::EventUse::within_process : cuda::Api::EventUse::between_processes;
+std::shared_ptr<Semaphores> own_semaphores(Port& port, OfferLedger* ledger) {
+  return ledger == nullptr ? std::make_shared<Semaphores>(port)
+                           : std::make_shared<Semaphores>(port, ledger->own_words());
 }
 
 }  // namespace
 
-IpcMover::IpcMover(Port& port, OfferLedger* ledger)
+IpcMover::IpcMover(Port& port, OfferLedger* ledger, Copies copies)
     : port_(port),
       ledger_(ledger),
-      slots_(std::make_shared<EventSlots>(port, use_of(ledger))),
+      copies_(copies),
+      slots_(std::make_shared<Slots>(port, own_semaphores(port, ledger))),
       exports_(port),
-      peer_(std::make_unique<PeerView>(port)) {}
+      peer_(ledger == nullptr ? nullptr
+                              : std::make_unique<PeerView>(
+                                    port, std::make_shared<Semaphores>(port, ledger->peer_words()))) {}
 
 IpcMover::~IpcMover() = default;
 
@@ -40,17 +42,37 @@ std::string IpcMover::describe() const {
 }
 
 std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept try {
-  auto& transfer = static_cast<Transfer&>(memory);
-  cuda::Api& api = *port_.api();
-  const cuda::DeviceScope scope(api, transfer.device());
+  const auto& transfer = static_cast<const Transfer&>(memory);
+  if (copies_ == Copies::by_us && peer_ != nullptr && peer_->shows_memory_of(transfer.device())) {
+    const Key key{.slot = Key::no_slot};
+    Exposure exposure;
+    std::memcpy(exposure.key.bytes.data(), &key, sizeof(key));
+    return exposure;
+  }
+  return offer(static_cast<Transfer&>(memory), Use::to_be_read);
+} catch (const std::bad_alloc&) {
+  static_cast<Transfer&>(memory).let_go();
+  return std::nullopt;
+}
+
+std::optional<Exposure> IpcMover::expose_place(DeviceMemory& memory) noexcept try {
+  return offer(static_cast<Transfer&>(memory), Use::to_be_written);
+} catch (const std::bad_alloc&) {
+  static_cast<Transfer&>(memory).let_go();
+  return std::nullopt;
+}
+
+std::optional<Exposure> IpcMover::offer(Transfer& transfer, Use use) {
+  const cuda::DeviceScope scope(*port_.api(), transfer.device());
   transfer.let_go();  // it was exposed before, and did not leave
+  if (!slots_->semaphores().open()) return std::nullopt;
   Slot* const slot = slots_->take(transfer.device(), transfer.stream());
   if (slot == nullptr) return std::nullopt;
   transfer.hold(slots_, *slot);
   Key key;
   key.slot = slots_->index_of(*slot);
-  const bool is_shown = (slot->is_announced || announce(*slot)) && show(transfer, *slot, key) &&
-                        api.record(slot->ready, transfer.stream()) == Code::ok;
+  const bool is_shown = show(transfer, use, *slot, key) &&
+                        slots_->semaphores().signal_early(transfer.stream(), ready_of(key.slot)) == Code::ok;
   const auto ticket = !is_shown            ? std::nullopt
                       : ledger_ == nullptr ? std::optional(OfferTicket())
                                            : ledger_->open_offer();
@@ -59,36 +81,20 @@ std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept t
     return std::nullopt;
   }
   slot->state = Slot::State::offered;
-  slot->stream = transfer.stream();
   slot->ticket = *ticket;
   key.ticket_word = ticket->word;
   key.ticket_generation = ticket->generation;
-  Exposure exposure;
-  std::memcpy(exposure.key.bytes.data(), &key, sizeof(key));
-  exposure.handle = key.slot + 1;
-  return exposure;
-} catch (const std::bad_alloc&) {
-  static_cast<Transfer&>(memory).let_go();
-  return std::nullopt;
+  std::memcpy(slot->key.bytes.data(), &key, sizeof(key));
+  return Exposure{slot->key, std::uint64_t{key.slot} + 1};
 }
 
-// The peer can wait for the slot's events. A slot that it was not told of is not used.
-bool IpcMover::announce(Slot& slot) {
-  slot.is_announced = ledger_ == nullptr;
-  if (slot.is_announced) return true;
-  cuda::Api& api = *port_.api();
-  SlotNote note;
-  note.number = slots_->index_of(slot);
-  if (api.device_id(slot.device, note.device) != Code::ok ||
-      api.export_event(slot.ready, note.ready) != Code::ok ||
-      api.export_event(slot.finished, note.finished) != Code::ok)
-    return false;
-  notes_.emplace_back(note);
-  return slot.is_announced = true;
+RemoteKey IpcMover::key_of(std::uint64_t handle) const noexcept {
+  return slots_->at(static_cast<std::uint32_t>(handle - 1))->key;
 }
 
-// Has the key name the memory, or a copy of it where it cannot be shown.
-bool IpcMover::show(const Transfer& transfer, Slot& slot, Key& key) {
+// Has the key name the memory; where it cannot be shown, a block: to be read a copy of it, to be written for
+// Transfer::land().
+bool IpcMover::show(const Transfer& transfer, Use use, Slot& slot, Key& key) {
   if (ledger_ == nullptr) {
     key.offset = reinterpret_cast<std::uintptr_t>(transfer.address());
     return true;
@@ -100,7 +106,8 @@ bool IpcMover::show(const Transfer& transfer, Slot& slot, Key& key) {
   if (!facts.can_be_exported) {
     slot.block = port_.desk(transfer.device())->blocks.take(transfer.bytes(), transfer.stream());
     shown = slot.block.memory;
-    if (shown == nullptr || api.facts_of(shown, facts) != Code::ok ||
+    if (shown == nullptr || api.facts_of(shown, facts) != Code::ok) return false;
+    if (use == Use::to_be_read &&
         api.copy(slot.block.memory, transfer.address(), transfer.bytes(), transfer.stream()) != Code::ok)
       return false;
   }
@@ -122,32 +129,53 @@ bool IpcMover::withdraw(std::uint64_t handle) noexcept {
 void IpcMover::note_pulled(std::uint64_t handle) noexcept {
   Slot& slot = *slots_->at(static_cast<std::uint32_t>(handle - 1));
   if (slot.state == Slot::State::offered && ledger_ != nullptr) ledger_->note_offer_taken(slot.ticket);
-  slot.state = Slot::State::pulled;
+  slot.state = Slot::State::copied;
 }
 
-std::optional<PeerView::Source> IpcMover::source_of(const Key& key, std::size_t bytes) noexcept {
-  if (ledger_ != nullptr) return peer_->find(key, bytes);
-  const Slot* const slot = slots_->at(key.slot);
-  if (slot == nullptr) return std::nullopt;
-  const auto* const data = reinterpret_cast<const std::byte*>(key.offset);
-  return PeerView::Source{data, slot->device, slot->ready, slot->finished};
+Status IpcMover::note_pushed(std::uint64_t handle, DeviceMemory& into, std::size_t bytes) noexcept {
+  note_pulled(handle);
+  return status_of(static_cast<Transfer&>(into).land(bytes));
 }
 
-Status IpcMover::pull_to_device(const RemoteKey& bytes_of_key, DeviceMemory& into,
-                                std::size_t bytes) noexcept {
+Status IpcMover::pull_to_device(const RemoteKey& key, DeviceMemory& into, std::size_t bytes) noexcept {
   auto& transfer = static_cast<Transfer&>(into);
+  if (ledger_ == nullptr) return copy_within(parse(key), transfer, bytes);
+  return copy(Transfer::Direction::from_peer, key, transfer, bytes);
+}
+
+bool IpcMover::leaves_copy_to_peer(const RemoteKey& key, const DeviceMemory& into) const noexcept {
+  const Key parsed = parse(key);
+  if (parsed.slot == Key::no_slot) return true;
+  return copies_ == Copies::by_peer && peer_ != nullptr &&
+         peer_->is_of(parsed, static_cast<const Transfer&>(into).device());
+}
+
+Status IpcMover::push_from_device(const RemoteKey& key, DeviceMemory& from, std::size_t bytes) noexcept {
+  if (ledger_ == nullptr) return base::Code::unreachable;
+  return copy(Transfer::Direction::to_peer, key, static_cast<Transfer&>(from), bytes);
+}
+
+Status IpcMover::copy(Transfer::Direction direction, const RemoteKey& bytes_of_key, Transfer& transfer,
+                      std::size_t bytes) noexcept {
   const Key key = parse(bytes_of_key);
-  const auto source = source_of(key, bytes);
-  if (!source) return base::Code::unreachable;
-  if (ledger_ != nullptr && !ledger_->take_offer({key.ticket_word, key.ticket_generation}))
-    return base::Code::cancelled;
-  const Code code = transfer.pull(source->data, bytes, source->device, source->ready, source->finished);
-  if (ledger_ != nullptr) peer_->note_read(key);  // a copy may be on its way also where it failed
+  const auto place = peer_->find(key, bytes);
+  const cuda::DeviceScope scope(*port_.api(), transfer.device());
+  if (!place || !peer_->semaphores().open()) return base::Code::unreachable;
+  if (!ledger_->take_offer({key.ticket_word, key.ticket_generation})) return base::Code::cancelled;
+  const Code code = transfer.copy(direction, place->data, bytes, peer_->semaphores(), key.slot);
+  peer_->note_use(key, transfer.device(), transfer.stream());  // it may be on its way also where it failed
   return status_of(code);
 }
 
+// Of a message to ourselves.
+Status IpcMover::copy_within(const Key& key, Transfer& into, std::size_t bytes) noexcept {
+  if (slots_->at(key.slot) == nullptr) return base::Code::unreachable;
+  auto* const data = reinterpret_cast<std::byte*>(key.offset);
+  return status_of(into.copy(Transfer::Direction::from_peer, data, bytes, slots_->semaphores(), key.slot));
+}
+
 bool IpcMover::is_idle() const noexcept {
-  return peer_ == nullptr || (slots_->are_reached() && peer_->is_unread());
+  return slots_->are_passed() && (peer_ == nullptr || peer_->is_unused());
 }
 
 std::span<const std::byte> IpcMover::next_note() noexcept {
@@ -155,12 +183,17 @@ std::span<const std::byte> IpcMover::next_note() noexcept {
 }
 
 bool IpcMover::take_note(std::span<const std::byte> note) noexcept try {
-  return ledger_ != nullptr && peer_->take(note);
+  return peer_ != nullptr && peer_->take(note);
 } catch (const std::bad_alloc&) {
   return true;  // what it told of cannot be found, and goes by way of the host
 }
 
-void IpcMover::end() noexcept {
+void IpcMover::end(bool has_died) noexcept {
+  if (peer_ == nullptr) return;
+  if (has_died) {
+    slots_->semaphores().release_all();
+    peer_->semaphores().release_all();
+  }
   port_.retire(std::move(peer_));
 }
 

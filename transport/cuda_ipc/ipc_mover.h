@@ -9,55 +9,72 @@
 #include <string>
 #include <string_view>
 
-#include "transport/cuda_ipc/event_slots.h"
 #include "transport/cuda_ipc/exports.h"
 #include "transport/cuda_ipc/notes.h"
 #include "transport/cuda_ipc/peer_view.h"
 #include "transport/cuda_ipc/port.h"
+#include "transport/cuda_ipc/slots.h"
+#include "transport/cuda_ipc/transfer.h"
 #include "transport/interface/device_mover.h"
 #include "transport/interface/offer_ledger.h"
 
 namespace parley::transport::cuda_ipc {
 
-class Transfer;
-
-// One device copy from the sender's memory to the receiver's, begun by the receiver: CUDA IPC between two
-// processes, nothing of the kind within one. All device memory that it is given belongs to Transfers.
+// One device copy from the sender's memory to the receiver's: CUDA IPC between two processes, nothing of the
+// kind within one. All device memory that it is given belongs to Transfers.
 //
-// A message: the sender records `ready` in its stream, then offers. The receiver takes the offer, and in its
-// stream waits for `ready`, copies, and records `finished`; then it tells the sender, whose streams wait for
-// `finished` before they write the memory again. No host waits for a device.
+// A message: the sender has its stream signal `ready`, then offers. The receiver takes the offer, and has its
+// stream await `ready`, copy, and signal `finished`; then it tells the sender, whose streams await `finished`
+// before they write the memory again. No host waits for a device.
+//
+// Between two ranks on one device one of them makes all copies: a device that goes to and fro between the
+// contexts of two processes loses more time than most copies take (README.md). Where that is the sender, the
+// receiver answers the offer with a place, which is offered in the same way, and the sender takes it; and as
+// soon as the sender knows that it will, it shows nothing.
 // Thread-safety: none; the engine's lock.
 class IpcMover final : public DeviceMover {
  public:
-  // `ledger`: of the link; null: the link is to ourselves.
-  IpcMover(Port& port, OfferLedger* ledger);
+  // `ledger`: of the link; null: the link is to ourselves. `copies`: which end makes the copies within a
+  // device that both use; the other end has the other one.
+  enum class Copies : std::uint8_t { by_us, by_peer };
+  IpcMover(Port& port, OfferLedger* ledger, Copies copies);
   ~IpcMover() override;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "cuda_ipc"; }
   [[nodiscard]] std::string describe() const override;
 
   [[nodiscard]] std::optional<Exposure> expose_device(DeviceMemory& memory) noexcept override;
+  [[nodiscard]] std::optional<Exposure> expose_place(DeviceMemory& memory) noexcept override;
+  base::Status note_pushed(std::uint64_t handle, DeviceMemory& into, std::size_t bytes) noexcept override;
+  [[nodiscard]] RemoteKey key_of(std::uint64_t handle) const noexcept override;
   bool withdraw(std::uint64_t handle) noexcept override;
   void note_pulled(std::uint64_t handle) noexcept override;
   base::Status pull_to_device(const RemoteKey& key, DeviceMemory& into, std::size_t bytes) noexcept override;
+  [[nodiscard]] bool leaves_copy_to_peer(const RemoteKey& key,
+                                         const DeviceMemory& into) const noexcept override;
+  base::Status push_from_device(const RemoteKey& key, DeviceMemory& from,
+                                std::size_t bytes) noexcept override;
   [[nodiscard]] std::span<const std::byte> next_note() noexcept override;
   void note_sent() noexcept override { notes_.pop_front(); }
   bool take_note(std::span<const std::byte> note) noexcept override;
-  void end() noexcept override;
+  void end(bool has_died) noexcept override;
 
   // Whether devices have done all that was told because of it, here and at the peer; true once the link has
   // ended.
   [[nodiscard]] bool is_idle() const noexcept;
 
  private:
-  bool show(const Transfer& transfer, Slot& slot, Key& key);
-  bool announce(Slot& slot);
-  std::optional<PeerView::Source> source_of(const Key& key, std::size_t bytes) noexcept;
+  enum class Use : std::uint8_t { to_be_read, to_be_written };
+  std::optional<Exposure> offer(Transfer& transfer, Use use);
+  bool show(const Transfer& transfer, Use use, Slot& slot, Key& key);
+  base::Status copy(Transfer::Direction direction, const RemoteKey& key, Transfer& transfer,
+                    std::size_t bytes) noexcept;
+  base::Status copy_within(const Key& key, Transfer& into, std::size_t bytes) noexcept;
 
   Port& port_;
   OfferLedger* const ledger_;
-  std::shared_ptr<EventSlots> slots_;
+  const Copies copies_;
+  std::shared_ptr<Slots> slots_;
   Exports exports_;
   std::deque<Note> notes_;          // to be sent
   std::unique_ptr<PeerView> peer_;  // null: the link has ended

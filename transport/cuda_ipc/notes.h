@@ -17,7 +17,6 @@ namespace parley::transport::cuda_ipc {
 enum class NoteKind : std::uint32_t {
   memory = 1,  // an allocation has a number from now on
   forget = 2,  // ... and none any more
-  slot = 3,    // two events have a number from now on
 };
 
 struct MemoryNote {
@@ -31,13 +30,6 @@ struct ForgetNote {
   NoteKind kind = NoteKind::forget;
   std::uint32_t number = 0;
 };
-struct SlotNote {
-  NoteKind kind = NoteKind::slot;
-  std::uint32_t number = 0;
-  cuda::DeviceId device{};
-  cuda::EventHandle ready{};
-  cuda::EventHandle finished{};
-};
 
 // Any note, as bytes.
 struct Note {
@@ -48,7 +40,7 @@ struct Note {
   }
   [[nodiscard]] std::span<const std::byte> view() const noexcept { return {memory.data(), bytes}; }
 
-  static constexpr std::size_t most_bytes = sizeof(SlotNote);
+  static constexpr std::size_t most_bytes = sizeof(MemoryNote);
   std::array<std::byte, most_bytes> memory;
   std::size_t bytes;
 };
@@ -63,9 +55,11 @@ std::optional<What> read_note(std::span<const std::byte> bytes) noexcept {
   return what.kind == kind ? std::optional(what) : std::nullopt;
 }
 
-// What a RemoteKey holds. `slot` and `ticket` say which offer it is; the memory is at an offset of one that
-// was told, or, for an offer to ourselves, at an address.
+// What a RemoteKey holds, of a send's memory as of a receive's. `slot` and `ticket` say which offer it is;
+// the memory is at an offset of one that was told, or, for an offer to ourselves, at an address.
 struct Key {
+  // Nothing can be read: the sender wants to push.
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
   std::uint32_t slot = 0;
   std::uint32_t memory = 0;
   std::uint64_t offset = 0;

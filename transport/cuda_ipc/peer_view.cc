@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "transport/base/log.h"
-#include "transport/cuda_ipc/event_slots.h"
 #include "transport/cuda_ipc/exports.h"
 #include "transport/cuda_ipc/open_memory.h"
 #include "transport/cuda_ipc/port.h"
@@ -16,12 +15,13 @@ using cuda::Code;
 PeerView::~PeerView() {
   for (auto& [number, memory] : memories_) close(memory);
   for (Memory& memory : forgotten_) close(memory);
-  for (const auto& [number, slot] : slots_) {
-    if (slot.ready == nullptr) continue;
-    const cuda::DeviceScope scope(*port_.api(), slot.device);
-    (void)port_.api()->destroy_event(slot.ready);
-    (void)port_.api()->destroy_event(slot.finished);
+  bool is_used = false;
+  for (const auto& [slot, use] : uses_) {
+    const cuda::DeviceScope scope(*port_.api(), use.device);
+    is_used |= is_under_way(use);
+    (void)port_.api()->destroy_event(use.passed);
   }
+  if (is_used) Semaphores::leave(std::move(semaphores_));
 }
 
 bool PeerView::take(std::span<const std::byte> note) {
@@ -30,12 +30,6 @@ bool PeerView::take(std::span<const std::byte> note) {
     Memory seen;
     seen.note = *memory;
     return memories_.try_emplace(memory->number, seen).second;
-  }
-  if (const auto slot = read_note<SlotNote>(note)) {
-    if (slot->number >= EventSlots::most) return false;
-    Slot seen;
-    seen.note = *slot;
-    return slots_.try_emplace(slot->number, seen).second;
   }
   const auto forgotten = read_note<ForgetNote>(note);
   return forgotten && forget(forgotten->number);
@@ -50,31 +44,58 @@ bool PeerView::forget(std::uint32_t number) {
   return true;
 }
 
-std::optional<PeerView::Source> PeerView::find(const Key& key, std::size_t bytes) noexcept {
+std::optional<PeerView::Place> PeerView::find(const Key& key, std::size_t bytes) noexcept {
   const auto found = memories_.find(key.memory);
-  const auto found_slot = slots_.find(key.slot);
-  if (found == memories_.end() || found_slot == slots_.end()) return std::nullopt;
+  if (found == memories_.end() || key.slot >= Slots::most) return std::nullopt;
   Memory& memory = found->second;
-  Slot& slot = found_slot->second;
   const bool fits = key.offset <= memory.note.bytes && bytes <= memory.note.bytes - key.offset;
-  if (!fits || !open(memory) || !open(slot)) return std::nullopt;
-  return Source{memory.base + key.offset, slot.device, slot.ready, slot.finished};
+  if (!fits || !open(memory)) return std::nullopt;
+  return Place{memory.base + key.offset, memory.device};
 }
 
-void PeerView::note_read(const Key& key) noexcept {
+bool PeerView::is_of(const Key& key, int device) const noexcept {
+  const auto found = memories_.find(key.memory);
+  return found != memories_.end() && !found->second.cannot_be_opened &&
+         port_.device_of(found->second.note.device) == device;
+}
+
+bool PeerView::shows_memory_of(int device) const noexcept {
+  return std::any_of(memories_.begin(), memories_.end(),
+                     [&](const auto& entry) { return port_.device_of(entry.second.note.device) == device; });
+}
+
+void PeerView::note_use(const Key& key, int device, cuda::Stream stream) noexcept try {
+  cuda::Api& api = *port_.api();
+  const cuda::DeviceScope scope(api, device);
+  Use& use = uses_[key.slot];
+  if (use.device != device) {
+    cuda::Event made = nullptr;
+    if (api.create_event(made) != Code::ok) return;
+    if (use.passed != nullptr) {
+      const cuda::DeviceScope there(api, use.device);
+      (void)api.destroy_event(use.passed);
+    }
+    use = {device, made};
+  }
+  (void)api.record(use.passed, stream);
   const auto found = memories_.find(key.memory);
   if (found == memories_.end()) return;
   Memory& memory = found->second;
   constexpr std::size_t many = 8;  // slots that have long been used for something else may be among them
-  if (memory.readers.count() >= many && !is_read(memory)) memory.readers.reset();
-  memory.readers.set(key.slot);
+  if (memory.users.count() >= many && !is_used(memory)) memory.users.reset();
+  memory.users.set(key.slot);
+} catch (const std::bad_alloc&) {
+  // Then the driver waits when it closes the memory.
 }
 
-bool PeerView::is_unread() const noexcept {
-  return std::none_of(memories_.begin(), memories_.end(),
-                      [this](const auto& entry) { return is_read(entry.second); }) &&
-         std::none_of(forgotten_.begin(), forgotten_.end(),
-                      [this](const Memory& memory) { return is_read(memory); });
+bool PeerView::is_unused() const noexcept {
+  return std::none_of(uses_.begin(), uses_.end(),
+                      [this](const auto& entry) { return is_under_way(entry.second); });
+}
+
+bool PeerView::is_under_way(const Use& use) const noexcept {
+  const cuda::DeviceScope scope(*port_.api(), use.device);
+  return port_.api()->query(use.passed) == Code::not_ready;
 }
 
 // The peer says how large it is, and CUDA what was opened.
@@ -91,7 +112,7 @@ bool PeerView::open(Memory& memory) noexcept {
   if (memory.device >= 0) {
     const cuda::DeviceScope scope(*port_.api(), memory.device);
     Code code = acquire(*port_.api(), memory.note.handle, memory.base);
-    if (code == Code::out_of_memory && close_unread())
+    if (code == Code::out_of_memory && close_unused())
       code = acquire(*port_.api(), memory.note.handle, memory.base);
     if (code == Code::ok && is_as_large(memory)) return true;
     if (code == Code::ok) {
@@ -111,40 +132,21 @@ bool PeerView::open(Memory& memory) noexcept {
   return false;
 }
 
-bool PeerView::open(Slot& slot) noexcept {
-  if (slot.ready != nullptr) return true;
-  slot.device = port_.device_of(slot.note.device);
-  if (slot.device < 0) return false;
-  cuda::Api& api = *port_.api();
-  const cuda::DeviceScope scope(api, slot.device);
-  cuda::Event ready = nullptr;
-  if (api.import_event(slot.note.ready, ready) != Code::ok) return false;
-  if (api.import_event(slot.note.finished, slot.finished) != Code::ok) {
-    (void)api.destroy_event(ready);
-    return false;
-  }
-  slot.ready = ready;
-  return true;
-}
-
 // True: there is more room for others now.
-bool PeerView::close_unread() noexcept {
+bool PeerView::close_unused() noexcept {
   bool has_closed = false;
   for (auto& [number, memory] : memories_) {
-    if (memory.base == nullptr || is_read(memory)) continue;
+    if (memory.base == nullptr || is_used(memory)) continue;
     close(memory);
     has_closed = true;
   }
   return has_closed;
 }
 
-bool PeerView::is_read(const Memory& memory) const noexcept {
-  if (memory.readers.none()) return false;
-  return std::any_of(slots_.begin(), slots_.end(), [&](const auto& entry) {
-    const auto& [number, slot] = entry;
-    if (slot.finished == nullptr || !memory.readers.test(number)) return false;
-    const cuda::DeviceScope scope(*port_.api(), slot.device);
-    return port_.api()->query(slot.finished) == Code::not_ready;
+bool PeerView::is_used(const Memory& memory) const noexcept {
+  if (memory.users.none()) return false;
+  return std::any_of(uses_.begin(), uses_.end(), [&](const auto& entry) {
+    return memory.users.test(entry.first) && is_under_way(entry.second);
   });
 }
 
@@ -154,10 +156,10 @@ void PeerView::close(Memory& memory) noexcept {
   release(*port_.api(), std::exchange(memory.base, nullptr));
 }
 
-// Closes what was forgotten and is not read any more.
+// Closes what was forgotten and is not used any more.
 void PeerView::sweep() noexcept {
   std::erase_if(forgotten_, [this](Memory& memory) {
-    if (is_read(memory)) return false;
+    if (is_used(memory)) return false;
     close(memory);
     return true;
   });
@@ -166,7 +168,7 @@ void PeerView::sweep() noexcept {
 bool PeerView::close_all() noexcept {
   for (auto entry = memories_.begin(); entry != memories_.end();) {
     Memory& memory = entry->second;
-    if (memory.base != nullptr && is_read(memory)) {
+    if (memory.base != nullptr && is_used(memory)) {
       ++entry;
       continue;
     }
@@ -174,7 +176,7 @@ bool PeerView::close_all() noexcept {
     entry = memories_.erase(entry);
   }
   sweep();
-  return memories_.empty() && forgotten_.empty();
+  return memories_.empty() && forgotten_.empty() && is_unused();
 }
 
 }  // namespace parley::transport::cuda_ipc

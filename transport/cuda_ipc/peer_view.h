@@ -4,77 +4,86 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "transport/cuda_ipc/event_slots.h"
 #include "transport/cuda_ipc/notes.h"
+#include "transport/cuda_ipc/semaphores.h"
+#include "transport/cuda_ipc/slots.h"
 
 namespace parley::transport::cuda_ipc {
 
 class Port;
 
-// What the peer of one link has shown us: its allocations and its events, by the numbers of its notes. They
-// are opened when they are first needed, and closed when nothing of ours reads them any more.
+// What the peer of one link has shown us: its allocations, by the numbers of its notes, and the semaphores of
+// its slots. Allocations are opened when they are first needed, and closed when nothing of ours uses them any
+// more.
 // Thread-safety: none; the engine's lock.
 class PeerView {
  public:
-  explicit PeerView(Port& port) noexcept : port_(port) {}
-  // Closes everything; for what is still read, the driver waits.
+  PeerView(Port& port, std::shared_ptr<Semaphores> semaphores) noexcept
+      : port_(port), semaphores_(std::move(semaphores)) {}
+  // Closes everything; for what is still used, the driver waits.
   ~PeerView();
   PeerView(const PeerView&) = delete;
   PeerView& operator=(const PeerView&) = delete;
 
-  // False: no note, or one that nobody sends who keeps to Exports::most and EventSlots::most.
+  [[nodiscard]] Semaphores& semaphores() const noexcept { return *semaphores_; }
+  // False: no note, or one that nobody sends who keeps to Exports::most.
   bool take(std::span<const std::byte> note);
 
-  struct Source {
-    const std::byte* data = nullptr;
-    int device = -1;  // of the events
-    cuda::Event ready = nullptr;
-    cuda::Event finished = nullptr;
+  struct Place {
+    std::byte* data = nullptr;
+    int device = -1;  // whose memory it is
   };
-  // Where the bytes that a key names can be read here. Nothing: there is no such memory or slot, or it cannot
-  // be opened.
-  std::optional<Source> find(const Key& key, std::size_t bytes) noexcept;
-  // What find() gave was read, until its `finished` is reached.
-  void note_read(const Key& key) noexcept;
-  // Whether nothing of it is read any more.
-  [[nodiscard]] bool is_unread() const noexcept;
+  // Where the bytes that a key names are here. Nothing: there is no such memory or slot, or it cannot be
+  // opened.
+  std::optional<Place> find(const Key& key, std::size_t bytes) noexcept;
+  // Whether it is memory of this device, as far as the peer says.
+  [[nodiscard]] bool is_of(const Key& key, int device) const noexcept;
+  // Whether there is memory of this device among what the peer shows now.
+  [[nodiscard]] bool shows_memory_of(int device) const noexcept;
+  // What find() gave is used by this stream, of this device, by all that it is told until now.
+  void note_use(const Key& key, int device, cuda::Stream stream) noexcept;
+  // Whether nothing of it is used any more.
+  [[nodiscard]] bool is_unused() const noexcept;
 
-  // Nothing will be asked for any more: closes what is not read. False: some of it still is; to be called
+  // Nothing will be asked for any more: closes what is not used. False: some of it still is; to be called
   // again.
   bool close_all() noexcept;
 
  private:
+  // By which slots' messages an allocation was used: until the streams have passed them, it perhaps is.
+  using Users = std::bitset<Slots::most>;
   struct Memory {
     MemoryNote note;
     int device = -1;
     std::byte* base = nullptr;  // while it is open
-    // Numbers of the slots with which it was read: until their `finished` are reached, it perhaps is.
-    std::bitset<EventSlots::most> readers = {};
+    Users users = {};
     bool cannot_be_opened = false;
   };
-  struct Slot {
-    SlotNote note;
+  // Of the last message of a slot.
+  struct Use {
     int device = -1;
-    cuda::Event ready = nullptr;  // while it is open
-    cuda::Event finished = nullptr;
+    cuda::Event passed = nullptr;  // an event of that device
   };
 
   bool forget(std::uint32_t number);
   void sweep() noexcept;
   bool open(Memory& memory) noexcept;
-  bool open(Slot& slot) noexcept;
   [[nodiscard]] bool is_as_large(const Memory& memory) const noexcept;
-  bool close_unread() noexcept;
-  [[nodiscard]] bool is_read(const Memory& memory) const noexcept;
+  bool close_unused() noexcept;
+  [[nodiscard]] bool is_used(const Memory& memory) const noexcept;
+  [[nodiscard]] bool is_under_way(const Use& use) const noexcept;
   void close(Memory& memory) noexcept;
 
   Port& port_;
   std::map<std::uint32_t, Memory> memories_;
-  std::map<std::uint32_t, Slot> slots_;
-  std::vector<Memory> forgotten_;  // open, and perhaps still read
+  std::map<std::uint32_t, Use> uses_;  // by slot
+  std::vector<Memory> forgotten_;      // open, and perhaps still used
+  std::shared_ptr<Semaphores> semaphores_;
 };
 
 }  // namespace parley::transport::cuda_ipc

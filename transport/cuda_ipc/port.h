@@ -54,7 +54,7 @@ class Port {
   Transfer* begin(int device, cuda::Stream stream, std::byte* address, std::size_t bytes) noexcept;
   void end(Transfer& transfer) noexcept;
 
-  // Closes what the peer of an ended link has shown, as soon as no copy reads it.
+  // Closes what the peer of an ended link has shown, as soon as no stream uses it.
   void retire(std::unique_ptr<PeerView> view) noexcept;
 
   // Null: out of memory.

@@ -33,53 +33,55 @@ Transfer::~Transfer() {
   }
 }
 
-void Transfer::hold(std::shared_ptr<EventSlots> slots, Slot& slot) noexcept {
+void Transfer::hold(std::shared_ptr<Slots> slots, Slot& slot) noexcept {
   slots_ = std::move(slots);
   slot_ = &slot;
+  is_followed_ = false;
+}
+
+// What our stream does from now on comes after the peer's copy.
+Code Transfer::follow_peer(Look look) noexcept {
+  if (std::exchange(is_followed_, true)) return Code::ok;
+  const std::size_t finished = finished_of(slots_->index_of(*slot_));
+  if (look == Look::briefly && slots_->semaphores().look_briefly(finished)) return Code::ok;
+  return slots_->semaphores().await(stream_, finished);
 }
 
 void Transfer::let_go() noexcept {
   if (slot_ == nullptr) return;
-  const bool is_read = slot_->state == Slot::State::taken || slot_->state == Slot::State::pulled;
-  // Whoever writes the memory next, or frees it, does so after the peer has read it: also where nobody has
+  // Whoever uses the memory next, or frees it, does so after the peer has used it: also where nobody has
   // waited for the operation, or it ended badly when the peer had begun.
-  if (is_read && (!is_followed_ || slot_->block.memory != nullptr)) {
+  if (slot_->state == Slot::State::taken || slot_->state == Slot::State::copied) {
     const DeviceScope scope(*port_.api(), desk_.device);
-    (void)port_.api()->wait(stream_, slot_->finished);
+    (void)follow_peer();
   }
   slots_->free(*std::exchange(slot_, nullptr), stream_);
   slots_.reset();
 }
 
-Code Transfer::pull(const std::byte* from, std::size_t bytes, int device, cuda::Event ready,
-                    cuda::Event finished) noexcept {
-  cuda::Api& api = *port_.api();
-  const DeviceScope scope(api, desk_.device);
-  Code code = api.wait(stream_, ready);
-  if (code == Code::ok) code = api.copy(address_, from, bytes, stream_);
-  if (code != Code::ok) return code;
-  if (device == desk_.device) return api.record(finished, stream_);
-  // An event is recorded in a stream of its own device: there, after the copy here.
-  cuda::Event copied = nullptr;
-  code = desk_.events.take(copied);
-  if (code != Code::ok) return code;
-  code = api.record(copied, stream_);
-  if (code == Code::ok) {
-    const DeviceScope there(api, device);
-    code = api.wait(cuda::default_stream, copied);
-    if (code == Code::ok) code = api.record(finished, cuda::default_stream);
-  }
-  desk_.events.give_back(copied);
-  return code;
+Code Transfer::land(std::size_t bytes) noexcept {
+  if (slot_->block.memory == nullptr) return Code::ok;
+  const DeviceScope scope(*port_.api(), desk_.device);
+  const Code code = follow_peer();
+  return code == Code::ok ? port_.api()->copy(address_, slot_->block.memory, bytes, stream_) : code;
 }
 
-Code Transfer::order(cuda::Stream stream) noexcept {
+Code Transfer::copy(Direction direction, std::byte* peers, std::size_t bytes, Semaphores& semaphores,
+                    std::uint32_t slot) noexcept {
   cuda::Api& api = *port_.api();
   const DeviceScope scope(api, desk_.device);
-  if (slot_ != nullptr && slot_->state == Slot::State::pulled) {
-    is_followed_ |= stream == stream_;
-    return api.wait(stream, slot_->finished);
-  }
+  Code code = semaphores.await(stream_, ready_of(slot));
+  if (code == Code::ok)
+    code = direction == Direction::from_peer ? api.copy(address_, peers, bytes, stream_)
+                                             : api.copy(peers, address_, bytes, stream_);
+  return code == Code::ok ? semaphores.signal(stream_, finished_of(slot)) : code;
+}
+
+Code Transfer::order(cuda::Stream stream, Look look) noexcept {
+  cuda::Api& api = *port_.api();
+  const DeviceScope scope(api, desk_.device);
+  if (slot_ != nullptr && slot_->state == Slot::State::copied)
+    if (const Code code = follow_peer(look); code != Code::ok) return code;
   if (stream == stream_) return Code::ok;
   cuda::Event reached = nullptr;
   Code code = desk_.events.take(reached);

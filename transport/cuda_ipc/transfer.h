@@ -7,8 +7,9 @@
 #include <span>
 
 #include "transport/cuda/pinned_pool.h"
-#include "transport/cuda_ipc/event_slots.h"
 #include "transport/cuda_ipc/port.h"
+#include "transport/cuda_ipc/semaphores.h"
+#include "transport/cuda_ipc/slots.h"
 #include "transport/interface/device_memory.h"
 
 namespace parley::transport::cuda_ipc {
@@ -28,17 +29,23 @@ class Transfer final : public DeviceMemory {
   [[nodiscard]] std::byte* address() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-  // A send's: its slot, freed with this.
-  void hold(std::shared_ptr<EventSlots> slots, Slot& slot) noexcept;
+  // What the peer may copy to or from by itself: its slot, freed with this.
+  void hold(std::shared_ptr<Slots> slots, Slot& slot) noexcept;
   // ... or before, if the offer was taken back.
   void let_go() noexcept;
-  // A receive's: copies from memory that this process reaches, as soon as `ready` is, and records `finished`.
-  // Both are events of `device`.
-  cuda::Code pull(const std::byte* from, std::size_t bytes, int device, cuda::Event ready,
-                  cuda::Event finished) noexcept;
+  // Where the peer has written to a block instead of this memory: copies it from there.
+  cuda::Code land(std::size_t bytes) noexcept;
+  // The other way: copies between this memory and `peers`, as soon as `ready` is signalled, and signals
+  // `finished`, both of this slot.
+  enum class Direction : std::uint8_t { from_peer, to_peer };
+  cuda::Code copy(Direction direction, std::byte* peers, std::size_t bytes, Semaphores& semaphores,
+                  std::uint32_t slot) noexcept;
 
   // What `stream`, of this device, does from now on comes after the operation. REQUIRES: it has ended well.
-  cuda::Code order(cuda::Stream stream) noexcept;
+  // `look`: the caller waits for it and has nothing else to do: where the peer's copy ends in a moment,
+  // nobody has to be told to wait for it.
+  enum class Look : std::uint8_t { no, briefly };
+  cuda::Code order(cuda::Stream stream, Look look = Look::no) noexcept;
 
   // DeviceMemory
   base::Status write(std::size_t offset, std::span<const std::byte> from) noexcept override;
@@ -60,6 +67,7 @@ class Transfer final : public DeviceMemory {
   };
   static constexpr std::uint32_t most_pieces = 4;
 
+  cuda::Code follow_peer(Look look = Look::no) noexcept;
   cuda::Code read_ahead() noexcept;
   cuda::Code begin_piece(cuda::PinnedBlock& block, std::size_t bytes) noexcept;
   Piece& piece_at(std::uint32_t number) noexcept { return pieces_[number % most_pieces]; }
@@ -70,7 +78,7 @@ class Transfer final : public DeviceMemory {
   std::byte* const address_;
   const std::size_t bytes_;
 
-  std::shared_ptr<EventSlots> slots_;
+  std::shared_ptr<Slots> slots_;
   Slot* slot_ = nullptr;
   bool is_followed_ = false;  // our stream waits for the peer's copy
   cuda::PinnedBlock* landing_ = nullptr;

@@ -9,18 +9,32 @@
 
 namespace parley::transport {
 
-// Moves memory of devices between the two processes of a link, beside it. A pull is begun where it is matched
-// and is over at once: what is left of it the device does by itself, in the order of its streams. So an offer
+// Moves memory of devices between the two processes of a link, beside it: the receiver pulls from memory that
+// the sender has exposed, or the sender pushes to memory that the receiver has. A copy is begun by a call and
+// is over at once: what is left of it the device does by itself, in the order of its streams. So an offer
 // that was taken (withdraw() answers false) still needs its memory until the peer has told that it has begun
-// the pull.
+// the copy.
 class DeviceMover : public Mover {
  public:
-  // Lets the peer copy it. Nothing: this one goes by the link.
+  // Lets the peer copy it. Nothing: this one goes by the link. A handle of 0: the peer cannot read it, but
+  // may have it pushed.
   [[nodiscard]] virtual std::optional<Exposure> expose_device(DeviceMemory& memory) noexcept = 0;
+  // The same of a receive's memory, to be written. Nothing: it is pulled to, or its data come by the link.
+  [[nodiscard]] virtual std::optional<Exposure> expose_place(DeviceMemory& memory) noexcept = 0;
+  // The peer has told that it has begun to push so many bytes to a place; instead of note_pulled().
+  virtual base::Status note_pushed(std::uint64_t handle, DeviceMemory& into, std::size_t bytes) noexcept = 0;
+  // Of what one of these two has exposed, and nobody has ended.
+  [[nodiscard]] virtual RemoteKey key_of(std::uint64_t handle) const noexcept = 0;
   // Copies the first `bytes` bytes of the remote memory. `ok`: begun; `cancelled`: the peer has withdrawn it;
   // `device_failed`: it was taken, and is lost; else the link can bring the data.
   virtual base::Status pull_to_device(const RemoteKey& key, DeviceMemory& into,
                                       std::size_t bytes) noexcept = 0;
+  // Whether the sender had better push what it offers by this key.
+  [[nodiscard]] virtual bool leaves_copy_to_peer(const RemoteKey& key,
+                                                 const DeviceMemory& into) const noexcept = 0;
+  // Copies to the remote place, as pull_to_device() from the remote memory.
+  virtual base::Status push_from_device(const RemoteKey& key, DeviceMemory& from,
+                                        std::size_t bytes) noexcept = 0;
 
   // What the peer's mover has to know before it can use the keys that were made so far: sent ahead of them,
   // in order. Empty: nothing; else it stands until note_sent().
@@ -29,8 +43,9 @@ class DeviceMover : public Mover {
   // One of the peer's. False: it is malformed.
   virtual bool take_note(std::span<const std::byte> note) noexcept = 0;
 
-  // The link has closed, and no request uses the mover any more: what is the peer's is let go.
-  virtual void end() noexcept = 0;
+  // The link has closed, and no request uses the mover any more: what is the peer's is let go. `has_died`:
+  // the peer's process has, and its devices do nothing more.
+  virtual void end(bool has_died) noexcept = 0;
 
   // It moves no memory of the host.
   [[nodiscard]] std::optional<Exposure> expose(base::ConstMemoryRef) noexcept final { return std::nullopt; }

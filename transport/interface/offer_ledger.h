@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace parley::transport {
@@ -10,6 +12,9 @@ struct OfferTicket {
   std::uint32_t word = 0;
   std::uint32_t generation = 0;
 };
+
+// Of the memory beside the offers of one end: a page.
+inline constexpr std::size_t offer_word_bytes = 4096;
 
 // Which offers of the two processes of a link stand; both see the same at the same time. An offer is ended by
 // whoever comes first: its sender withdraws it, or its receiver takes it.
@@ -25,6 +30,11 @@ class OfferLedger {
 
   // Of the peer's. False: it was withdrawn, or there is no such.
   virtual bool take_offer(OfferTicket ticket) noexcept = 0;
+
+  // Memory beside the offers of either end, for words that go with them: offer_word_bytes, zero at first, a
+  // page of its own, mapped by both ends and by each as long as it keeps what this returns.
+  virtual std::shared_ptr<std::byte> own_words() noexcept = 0;
+  virtual std::shared_ptr<std::byte> peer_words() noexcept = 0;
 
  protected:
   ~OfferLedger() = default;

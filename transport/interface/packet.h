@@ -22,6 +22,7 @@ enum class PacketKind : std::uint8_t {
 
   // "Send what you offered." id: request of the offer; tag: the receive's request; message_bytes: how many
   // bytes are wanted. 0 when the receive has ended without them; tag is then 1 if a mover has brought them.
+  // payload: none, or the RemoteKey of a place to which the sender's device mover may push them.
   grant = 3,
   // A piece of a granted message. id: the receive's request; tag: offset of the piece in bytes.
   data = 4,
@@ -68,6 +69,9 @@ enum class PacketKind : std::uint8_t {
   device_offer = 19,
   // For the device mover of the receiver of this packet. payload: its.
   device_note = 20,
+  // The answer to a grant with a place: the sender's device brings the data there. id: the receive's request;
+  // tag: 1, or 0 where the device has failed.
+  pushed = 21,
 };
 
 // PacketHeader::id of a `turned_away`.

@@ -2,10 +2,11 @@
 //
 // A send of it is always offered. If the peer's process can reach the device, the offer has a key of the
 // device mover, and a receive on a device copies by itself; what has to be known beforehand (device_note) is
-// sent ahead. Else it is granted, and leaves piece by piece as each has come to memory of the host. A send's
-// course is
+// sent ahead. Or that receive grants it with the key of a place, and the sender copies there. Else it is
+// granted, and leaves piece by piece as each has come to memory of the host. A send's course is
 //
 //   offered --pulled--> done
+//   offered --granted with a place--> pushed: done
 //   offered --granted--> streaming --> done
 //   offered --taken back--> done, or, when its receiver was first: lent --pulled--> done
 //
@@ -15,6 +16,7 @@
 
 #include "transport/base/log.h"
 #include "transport/protocol/messenger.h"
+#include "transport/protocol/moving.h"
 
 namespace parley::transport {
 
@@ -65,12 +67,61 @@ void Messenger::handle_note(Peer& peer, std::span<const std::byte> note) noexcep
     violate(peer, "a malformed note of device memory");
 }
 
-void Messenger::pull_to_device(Request& request, Peer& peer, const RemoteKey& key,
-                               std::size_t bytes) noexcept {
+// A receive whose copy the sender's device shall make answers with its place; the others pull.
+void Messenger::bring_to_device(Request& request, Peer& peer, const RemoteKey& key,
+                                std::size_t bytes) noexcept {
+  if (peer.device_mover->leaves_copy_to_peer(key, *request.device) && expose_place(peer, request))
+    return grant(request, peer, bytes);
+  // A key that cannot be pulled from is `unreachable`.
   const Status status = peer.device_mover->pull_to_device(key, *request.device, bytes);
   request.pulled = status.ok();
   if (status.code() == Code::device_failed) request.ending = status;
   grant(request, peer, request.pulled || request.ending.failed() ? 0 : bytes);
+}
+
+// A granted send. False: its data go by the link. Where the receive has ended meanwhile nobody wants them,
+// and what is told of them is for nobody.
+bool Messenger::push_from_device(Request& request, Peer& peer, std::span<const std::byte> place) noexcept {
+  RemoteKey key;
+  if (request.device == nullptr || peer.device_mover == nullptr || place.size() != key.bytes.size())
+    return false;
+  base::copy_bytes(key.bytes.data(), place.data(), place.size());
+  const Status status = peer.device_mover->push_from_device(key, *request.device, request.granted_bytes);
+  request.pulled = status.ok();
+  if (status.code() == Code::device_failed)
+    request.ending = status;
+  else if (!request.pulled && status.code() != Code::cancelled)
+    return false;
+  const bool has_left =
+      !peer.blocked && !peer.goodbye_sent && peer.outbox.empty() && send_pushed(peer, request);
+  if (!has_left) enqueue(peer, request, Errand::pushed);
+  complete(request, {});
+  if (!has_left && !peer.blocked) drive(peer);
+  return true;
+}
+
+bool Messenger::send_pushed(Peer& peer, const Request& request) noexcept {
+  PacketHeader header{.kind = PacketKind::pushed};
+  header.id = request.remote_id;
+  header.tag = request.pulled ? 1 : 0;
+  Status outcome;
+  return transmit(peer, header, nullptr, nullptr, Endpoint::Urgency::now, outcome);
+}
+
+void Messenger::handle_pushed(Peer& peer, const PacketHeader& header) noexcept {
+  Request* const request = ids_.find(header.id);
+  if (request == nullptr) return;  // it has ended
+  const bool valid = request->peer == &peer && request->kind == RequestKind::receive &&
+                     request->state == RequestState::moving && request->exposure != 0 &&
+                     !base::IntrusiveList<Request, OutboxTag>::is_linked(*request);
+  if (!valid) return violate(peer, "a push that no receive expects");
+  request->mover = nullptr;
+  request->ending = peer.device_mover->note_pushed(std::exchange(request->exposure, 0), *request->device,
+                                                   request->granted_bytes);
+  request->pulled = true;
+  request->moved_bytes = request->granted_bytes;
+  if (header.tag != 1) request->ending = Code::device_failed;
+  complete(*request, {});
 }
 
 bool recall_from_device(Request& request) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "transport/interface/packet.h"
@@ -9,6 +10,9 @@
 
 // What is done with a request's memory on a device; see device.cc.
 namespace parley::transport {
+
+// Called for each link that comes up: the mover of device memory beside it, or null. It outlives the link.
+using MakeDeviceMover = std::function<DeviceMover*(PeerId, Endpoint&)>;
 
 // Copies a payload there, unless `status` has failed already; else `status` is what came of it.
 void write_to_device(Request& request, std::size_t offset, std::span<const std::byte> payload,

@@ -70,7 +70,8 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
     case PacketKind::device_offer: return handle_offer(peer, header, payload, KeyKind::of_device_mover);
     case PacketKind::device_note: return handle_note(peer, payload);
     case PacketKind::fill: return handle_fill(peer, header, payload, nullptr);
-    case PacketKind::grant: return handle_grant(peer, header);
+    case PacketKind::grant: return handle_grant(peer, header, payload);
+    case PacketKind::pushed: return handle_pushed(peer, header);
     case PacketKind::data: return handle_data(peer, header, payload);
     case PacketKind::revoke: return handle_revoke(peer, header);
     case PacketKind::revoked: return handle_revoked(peer, header);
@@ -266,6 +267,7 @@ Request* Messenger::data_target(Peer& peer, const PacketHeader& header) noexcept
     violate(peer, "data that no receive expects");
     return nullptr;
   }
+  if (request->exposure != 0) (void)end_move(*request);  // the sender cannot push
   const std::uint64_t last_at = std::exchange(peer.moved_at, burst_);
   if (request->route != nullptr) note_invited(*request, last_at);
   return request;

@@ -158,7 +158,7 @@ void Messenger::bring_up(Peer& peer, Endpoint& endpoint) noexcept {
     } catch (const std::bad_alloc&) {  // then, perhaps
     }
   }
-  if (device_movers_) peer.device_mover = device_movers_(peer.number, endpoint);
+  if (make_device_mover_) peer.device_mover = make_device_mover_(peer.number, endpoint);
   endpoint.user = &peer;
   // Whoever links later than others has heard of nothing yet.
   for (const auto& [context, record] : aborts_) {
@@ -248,7 +248,7 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   else if (reason.code() == Code::io_error)
     reason = Status(Code::peer_died, reason.native());
   fail_peer(*peer, reason, peer->culprit);
-  if (device_mover != nullptr) device_mover->end();
+  if (device_mover != nullptr) device_mover->end(reason.code() == Code::peer_died);
 }
 
 }  // namespace parley::transport

@@ -65,11 +65,8 @@ class Messenger final : public PacketSink {
   // this object.
   void set_mover(std::uint32_t number, Mover& mover) noexcept { peers_[number].mover = &mover; }
 
-  // Has `make` called for each link that comes up: the mover of device memory beside it, or null. It outlives
-  // the link. Before the first link.
-  void set_device_movers(std::function<DeviceMover*(PeerId, Endpoint&)> make) {
-    device_movers_ = std::move(make);
-  }
+  // Before the first link.
+  void set_device_movers(MakeDeviceMover make) { make_device_mover_ = std::move(make); }
 
   // Begins an operation that its caller makes of others; only end_composite() ends it. Null: no memory.
   Request* begin_composite(const CompositeSpec& spec) noexcept;
@@ -237,7 +234,8 @@ class Messenger final : public PacketSink {
                     std::byte* adoptable) noexcept;
   void handle_offer(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload,
                     KeyKind kind) noexcept;
-  void handle_grant(Peer& peer, const PacketHeader& header) noexcept;
+  void handle_grant(Peer& peer, const PacketHeader& header, std::span<const std::byte> place) noexcept;
+  void handle_pushed(Peer& peer, const PacketHeader& header) noexcept;
   void handle_data(Peer& peer, const PacketHeader& header, std::span<const std::byte> payload) noexcept;
   void handle_revoke(Peer& peer, const PacketHeader& header) noexcept;
   void handle_revoked(Peer& peer, const PacketHeader& header) noexcept;
@@ -299,7 +297,9 @@ class Messenger final : public PacketSink {
 
   // device.cc
   base::MemoryRef land_for_device(Peer& peer, Request& request, std::size_t bytes) noexcept;
-  void pull_to_device(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
+  void bring_to_device(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
+  bool push_from_device(Request& request, Peer& peer, std::span<const std::byte> place) noexcept;
+  bool send_pushed(Peer& peer, const Request& request) noexcept;
   bool send_notes(Peer& peer) noexcept;
   void handle_note(Peer& peer, std::span<const std::byte> note) noexcept;
   std::size_t look_after_devices() noexcept;
@@ -392,7 +392,7 @@ class Messenger final : public PacketSink {
   bool unsettled_ = false;                   // settle() has something to do
   bool yielded_ = false;                     // pump() has something to do
   bool awaits_device_ = false;               // pieces are on their way from a device: pump() looks for them
-  std::function<DeviceMover*(PeerId, Endpoint&)> device_movers_;
+  MakeDeviceMover make_device_mover_;
 };
 
 }  // namespace parley::transport

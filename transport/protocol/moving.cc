@@ -25,11 +25,19 @@ std::optional<Exposure> expose(const Peer& peer, Request& request) noexcept {
 std::optional<Exposure> expose_device(const Peer& peer, Request& request) noexcept {
   if (peer.device_mover == nullptr || request.message_bytes == 0) return std::nullopt;
   auto exposure = peer.device_mover->expose_device(*request.device);
-  if (exposure) {
+  if (exposure && exposure->handle != 0) {
     request.mover = peer.device_mover;
     request.exposure = exposure->handle;
   }
   return exposure;
+}
+
+bool expose_place(const Peer& peer, Request& request) noexcept {
+  const auto exposure = peer.device_mover->expose_place(*request.device);
+  if (!exposure) return false;
+  request.mover = peer.device_mover;
+  request.exposure = exposure->handle;
+  return true;
 }
 
 // The peer has told that it has pulled the message.
@@ -45,7 +53,7 @@ void Messenger::note_pulled(Request& request) noexcept {
 bool end_move(Request& request) noexcept {
   Mover* mover = std::exchange(request.mover, nullptr);
   if (mover == nullptr) return true;
-  if (request.kind == RequestKind::send) return mover->withdraw(std::exchange(request.exposure, 0));
+  if (request.exposure != 0) return mover->withdraw(std::exchange(request.exposure, 0));
   mover->stop(request);
   return true;
 }

@@ -41,7 +41,7 @@ void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_
   }
   if (wanted != 0 && kind == KeyKind::of_device_mover && is_on_device && peer.device_mover != nullptr &&
       stands)
-    return pull_to_device(request, peer, key, wanted);
+    return bring_to_device(request, peer, key, wanted);
   grant(request, peer, wanted);
 }
 
@@ -58,7 +58,8 @@ void Messenger::grant(Request& request, Peer& peer, std::size_t bytes) noexcept 
   if (!has_left && !peer.blocked) drive(peer);
 }
 
-void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
+void Messenger::handle_grant(Peer& peer, const PacketHeader& header,
+                             std::span<const std::byte> place) noexcept {
   Request* request = ids_.find(header.id);
   const auto receive_id = static_cast<std::uint32_t>(header.tag);
   const bool valid = request != nullptr && request->peer == &peer && request->kind == RequestKind::send &&
@@ -87,11 +88,12 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header) noexcept {
     end_tender(*request);
     note_unpulled(peer);
   }
-  peer.paths.note_taken(request->message_bytes, Path::link);
   request->state = RequestState::streaming;
   request->remote_id = receive_id;
   request->granted_bytes = std::min<std::size_t>(header.message_bytes, request->message_bytes);
   request->moved_bytes = 0;
+  if (!place.empty() && push_from_device(*request, peer, place)) return;
+  peer.paths.note_taken(request->message_bytes, Path::link);
   if (request->device != nullptr) request->device->begin_reading(request->granted_bytes);
   peer.streams.push_back(*request);
   if (!peer.blocked) drive(peer);

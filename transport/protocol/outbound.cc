@@ -198,6 +198,12 @@ bool Messenger::run_errand(Peer& peer, Request& request) noexcept {
     if (request.state == RequestState::done) finish_errand(request);
     return true;
   }
+  if (request.errand == Errand::pushed) {
+    if (!send_pushed(peer, request)) return false;
+    base::IntrusiveList<Request, OutboxTag>::remove(request);
+    finish_errand(request);
+    return true;
+  }
   if (request.kind == RequestKind::send) {
     // Credit may have come or gone while it waited; its place in the order stays.
     if (request.errand == Errand::offer || !wants_eager(peer, request.message_bytes)) {
@@ -227,7 +233,12 @@ bool Messenger::send_grant(Peer& peer, const Request& request) noexcept {
   header.tag = request.granted_bytes != 0 ? request.id : request.pulled ? 1 : 0;
   header.message_bytes = request.granted_bytes;
   Status outcome;
-  return transmit(peer, header, nullptr, nullptr, Urgency::now, outcome);
+  if (request.exposure == 0 || request.granted_bytes == 0)
+    return transmit(peer, header, nullptr, nullptr, Urgency::now, outcome);
+  if (!send_notes(peer)) return false;
+  const RemoteKey place = peer.device_mover->key_of(request.exposure);
+  header.payload_bytes = static_cast<std::uint32_t>(place.bytes.size());
+  return transmit(peer, header, place.bytes.data(), nullptr, Urgency::now, outcome);
 }
 
 // Sends the message or its offer. True: taken, and the request has its next state.

@@ -42,7 +42,7 @@ enum class RequestState : std::uint8_t {
 };
 
 // What a request that waits in an outbox shall send when its turn comes.
-enum class Errand : std::uint8_t { none, eager, offer, fill, grant };
+enum class Errand : std::uint8_t { none, eager, offer, fill, grant, pushed };
 
 // One send or receive. It embeds everything its course needs (list hooks, completion, control record), so
 // that nothing is allocated on the way. Owned by Messenger's pool; the caller has it until
@@ -63,7 +63,7 @@ struct alignas(64) Request : PostedReceive,
   Errand errand = Errand::none;
   bool released = false;   // the caller has let go; freed at the end
   bool piece_out = false;  // streaming: the link reads a piece right now
-  bool pulled = false;     // receive: its mover has brought everything
+  bool pulled = false;     // a mover has brought everything; send: a device mover of ours, by a push
   bool gives_up = false;   // the caller set this deadline for this operation, to go on when it passes
   bool is_bound = false;   // cancel() does not end it: what it stands for cannot be taken back
   std::uint8_t type_code = untyped;
@@ -92,7 +92,7 @@ struct alignas(64) Request : PostedReceive,
   std::uint16_t seconds = 0;  // composite: that it was told to be under way, see CompositeSpec
 
   Mover* mover = nullptr;           // that reads the buffer of an offer, or writes that of a receive
-  std::uint64_t exposure = 0;       // of an offer, to its mover
+  std::uint64_t exposure = 0;       // of an offer, or of a receive's place, to its mover
   Route* route = nullptr;           // receive: while there is a choice, see routing.cc
   std::int32_t tendered_units = 0;  // send: credit kept for a fill; not 0: tendered, see tender.cc
   std::uint64_t tendered_at = 0;    // Messenger's count of looks

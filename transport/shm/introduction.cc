@@ -115,7 +115,7 @@ Status Introduction::look_at_partner() {
 Status Introduction::introduce_ourselves() {
   auto ring = Segment::create(ring_bytes(self_.shape));
   if (!ring) return fail(ring.failure().status, ring.failure().message);
-  auto board = Segment::create(board_bytes);
+  auto board = Segment::create(board_segment_bytes);
   if (!board) return fail(board.failure().status, board.failure().message);
   Message message;
   message.magic = magic;
@@ -227,7 +227,7 @@ Status Introduction::accept(const Message& message, HandedOver& descriptors) {
   acquaintance_.in = std::move(ring).value();
   acquaintance_.in_shape = message.shape;
   acquaintance_.bell = std::move(bell).value();
-  auto board = Segment::attach(std::move(descriptors[board_place]), board_bytes);
+  auto board = Segment::attach(std::move(descriptors[board_place]), board_segment_bytes);
   if (!board) return fail(board.failure().status, board.failure().message);
   board.value().close_fd();
   acquaintance_.boards.peer = std::move(board).value();

@@ -36,8 +36,10 @@ using OfferToken = OfferTicket;
 
 // Of one pair in one direction. Offers beyond them go without a key.
 inline constexpr std::uint32_t board_words = 1024;
-// Of the memory that a board takes.
+// Of the memory that a board takes, and with what lies beside it: OfferLedger::own_words().
 inline constexpr std::size_t board_bytes = board_words * sizeof(std::uint32_t);
+inline constexpr std::size_t board_segment_bytes = board_bytes + offer_word_bytes;
+static_assert(board_bytes % offer_word_bytes == 0, "the words have a page of their own");
 
 // Of the two processes of a link: of our offers, and of the peer's.
 struct Boards {

@@ -63,13 +63,13 @@ OfferToken token_of(std::uint64_t handle) noexcept {
 PullMover::PullMover(shm::CrossMemoryTerms terms, shm::Boards boards, shm::ArenaExchange& arenas, int socket,
                      int end_of_life, PullingList& pulling)
     : terms_(std::move(terms)),
-      boards_(std::move(boards)),
+      boards_(std::make_shared<const shm::Boards>(std::move(boards))),
       arenas_(arenas),
       socket_(socket),
       end_of_life_(end_of_life),
       pulling_(pulling),
-      own_offers_(boards_.own.data()),
-      peer_offers_(boards_.peer.data()) {}
+      own_offers_(boards_->own.data()),
+      peer_offers_(boards_->peer.data()) {}
 
 PullMover::~PullMover() {
   while (Pull* pull = pulls_.front()) drop(*pull);

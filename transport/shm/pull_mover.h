@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -50,6 +51,12 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
   bool take_offer(OfferTicket ticket) noexcept override {
     return shm::PeerOffers::is_valid(ticket) && peer_offers_.take(ticket);
   }
+  std::shared_ptr<std::byte> own_words() noexcept override {
+    return {boards_, boards_->own.data() + shm::board_bytes};
+  }
+  std::shared_ptr<std::byte> peer_words() noexcept override {
+    return {boards_, boards_->peer.data() + shm::board_bytes};
+  }
 
   // The next piece of the oldest pull. REQUIRES: in the list.
   void pull_a_piece() noexcept;
@@ -76,7 +83,7 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
   void drop(Pull& pull) noexcept;
 
   shm::CrossMemoryTerms terms_;
-  const shm::Boards boards_;
+  const std::shared_ptr<const shm::Boards> boards_;
   shm::ArenaExchange& arenas_;
   const int socket_;
   const int end_of_life_;

@@ -112,7 +112,8 @@ int run_next_job() {
   });
 }
 
-// Two streams read one allocation of a process that dies: it stays open until both have.
+// Two streams read one allocation of a process that dies: it stays open until both have. (Rank 0 makes the
+// copies.)
 TEST(DeviceReaders, OfOneAllocationKeepItOpenWhenItsOwnerDies) {
   if (DeviceRank::is_real()) GTEST_SKIP() << "only the streams of a simulated device can be held back";
   constexpr std::size_t half = 50'000;
@@ -126,11 +127,11 @@ TEST(DeviceReaders, OfOneAllocationKeepItOpenWhenItsOwnerDies) {
                                const Tensor whole = buffer.tensor();
                                const Tensor first = whole.narrow(0, 0, half),
                                             second = whole.narrow(0, half, half);
-                               if (rank == 0) {
+                               if (rank == 1) {
                                  buffer.upload(pattern(2 * half, 5));
-                                 const Work one = world.isend(first, 1), other = world.isend(second, 1);
-                                 (void)world.recv<int>(1);
-                                 // A simulated stream dies with its process; others wait for its events.
+                                 const Work one = world.isend(first, 0), other = world.isend(second, 0);
+                                 (void)world.recv<int>(0);
+                                 // A simulated stream dies with its process, and what it was still to do.
                                  (void)buffer.download(1);
                                  std::raise(SIGKILL);
                                }
@@ -140,13 +141,13 @@ TEST(DeviceReaders, OfOneAllocationKeepItOpenWhenItsOwnerDies) {
                                device.simulated().hold(busy);
                                {
                                  const StreamGuard guard(busy);
-                                 world.recv(first, 0);
+                                 world.recv(first, 1);
                                }
-                               world.recv(second, 0);
-                               world.send(1, 0);
-                               expect_throws<PeerDiedError>([&] { (void)world.recv<int>(0); });
+                               world.recv(second, 1);
+                               world.send(1, 1);
+                               expect_throws<PeerDiedError>([&] { (void)world.recv<int>(1); });
                                for (int i = 0; i < 3; ++i)
-                                 (void)world.irecv(Tensor::zeros({1}, DType::i32), 1).cancel();
+                                 (void)world.irecv(Tensor::zeros({1}, DType::i32), 0).cancel();
                                device.simulated().let_go(busy);
                                expect(device.api().synchronize(busy) == cuda::Code::ok, "synchronize");
                                expect_pattern(buffer.download(2 * half), 5);

@@ -171,10 +171,9 @@ TEST_F(DeviceOrdering, ASteadyStateNeitherWaitsNorAllocates) {
                   world.barrier();
                   const auto calls = [&] {
                     std::uint64_t sum = 0;
-                    for (const Call call :
-                         {Call::synchronize, Call::synchronize_event, Call::allocate, Call::allocate_pinned,
-                          Call::create_event, Call::create_stream, Call::import_memory, Call::import_event,
-                          Call::export_memory, Call::export_event})
+                    for (const Call call : {Call::synchronize, Call::synchronize_event, Call::allocate,
+                                            Call::allocate_pinned, Call::create_event, Call::create_stream,
+                                            Call::import_memory, Call::export_memory, Call::register_host})
                       sum += device.simulated().count(call);
                     return sum + device.simulated().waiting_copies();
                   };

@@ -20,9 +20,9 @@ struct EnteredDevice {
     EXPECT_EQ(device.create_stream(made), Code::ok);
     return made;
   }
-  Event event(Api::EventUse use = Api::EventUse::within_process) {
+  Event event() {
     Event made = nullptr;
-    EXPECT_EQ(device.create_event(use, made), Code::ok);
+    EXPECT_EQ(device.create_event(made), Code::ok);
     return made;
   }
   std::byte* memory(std::size_t bytes) {

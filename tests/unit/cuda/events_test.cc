@@ -1,18 +1,23 @@
-// The simulated device's events within one process; those between processes are in processes_test.cc.
+// The simulated device's events, and its words within one process; those between processes are in
+// processes_test.cc.
 #include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
 
 #include "tests/unit/cuda/device.h"
 
 namespace parley::cuda::testing {
 namespace {
 
-class SimulatedEvents : public ::testing::TestWithParam<Api::EventUse> {
+class SimulatedEvents : public ::testing::Test {
  protected:
   EnteredDevice at_;
 };
 
-TEST_P(SimulatedEvents, AreReachedInTheStreamsOrder) {
-  const Event event = at_.event(GetParam());
+TEST_F(SimulatedEvents, AreReachedInTheStreamsOrder) {
+  const Event event = at_.event();
   EXPECT_EQ(at_.device.query(event), Code::ok) << "never recorded";
   at_.device.hold(default_stream);
   EXPECT_EQ(at_.device.record(event, default_stream), Code::ok);
@@ -24,8 +29,8 @@ TEST_P(SimulatedEvents, AreReachedInTheStreamsOrder) {
   EXPECT_EQ(at_.device.live_events(), 0u);
 }
 
-TEST_P(SimulatedEvents, HoldBackTheStreamThatWaits) {
-  const Event event = at_.event(GetParam());
+TEST_F(SimulatedEvents, HoldBackTheStreamThatWaits) {
+  const Event event = at_.event();
   const Stream first = at_.stream();
   const Stream second = at_.stream();
   std::byte* memory = at_.memory(1);
@@ -40,8 +45,8 @@ TEST_P(SimulatedEvents, HoldBackTheStreamThatWaits) {
   EXPECT_EQ(at_.text(memory, 1), "2");
 }
 
-TEST_P(SimulatedEvents, AreNoObstacleBeforeTheyAreRecorded) {
-  const Event event = at_.event(GetParam());
+TEST_F(SimulatedEvents, AreNoObstacleBeforeTheyAreRecorded) {
+  const Event event = at_.event();
   const Stream held = at_.stream();
   const Stream waits = at_.stream();
   at_.device.hold(held);
@@ -50,10 +55,7 @@ TEST_P(SimulatedEvents, AreNoObstacleBeforeTheyAreRecorded) {
   EXPECT_EQ(at_.device.synchronize(waits), Code::ok);
 }
 
-INSTANTIATE_TEST_SUITE_P(Uses, SimulatedEvents,
-                         ::testing::Values(Api::EventUse::within_process, Api::EventUse::between_processes));
-
-TEST(SimulatedLocalEvents, MayBeRecordedAgainBeforeTheyAreReached) {
+TEST(SimulatedEventsOfOneProcess, MayBeRecordedAgainBeforeTheyAreReached) {
   EnteredDevice at;
   const Event event = at.event();
   const Stream held = at.stream();
@@ -69,7 +71,7 @@ TEST(SimulatedLocalEvents, MayBeRecordedAgainBeforeTheyAreReached) {
   EXPECT_EQ(at.text(memory, 1), "\xD7");
 }
 
-TEST(SimulatedLocalEvents, OrderDevices) {
+TEST(SimulatedEventsOfOneProcess, OrderDevices) {
   EnteredDevice at({.devices = 2});
   const Event event = at.event();
   std::byte* memory = at.memory(1);
@@ -85,7 +87,7 @@ TEST(SimulatedLocalEvents, OrderDevices) {
   EXPECT_EQ(at.text(memory, 1), "d");
 }
 
-TEST(SimulatedLocalEvents, FailWithTheirDevice) {
+TEST(SimulatedEventsOfOneProcess, FailWithTheirDevice) {
   EnteredDevice at;
   const Event event = at.event();
   at.device.hold(default_stream);
@@ -93,6 +95,58 @@ TEST(SimulatedLocalEvents, FailWithTheirDevice) {
   at.device.break_device(0, Code::illegal_address);
   EXPECT_EQ(at.device.query(event), Code::illegal_address);
   EXPECT_EQ(at.device.synchronize_event(event), Code::illegal_address);
+}
+
+// A page of the host with words.
+struct alignas(4096) Page {
+  std::array<std::atomic<std::uint32_t>, 1024> words{};
+};
+
+TEST(SimulatedWords, HoldBackTheStreamThatWaits) {
+  EnteredDevice at;
+  Page page;
+  ASSERT_EQ(at.device.register_host(&page, sizeof page), Code::ok);
+  const Stream first = at.stream(), second = at.stream();
+  std::byte* memory = at.memory(1);
+  at.device.hold(first);
+  EXPECT_EQ(at.device.fill(memory, '1', 1, first), Code::ok);
+  EXPECT_EQ(at.device.write_word(first, page.words[5], 7), Code::ok);
+  EXPECT_EQ(at.device.wait_word(second, page.words[5], 7), Code::ok);
+  EXPECT_EQ(at.device.fill(memory, '2', 1, second), Code::ok);
+  EXPECT_EQ(at.device.pending(second), 2u);
+  EXPECT_EQ(at.device.unregister_host(&page), Code::invalid_value) << "streams are to use it still";
+  at.device.let_go(first);
+  EXPECT_EQ(at.device.synchronize(second), Code::ok);
+  EXPECT_EQ(at.text(memory, 1), "2");
+  EXPECT_EQ(page.words[5], 7u);
+  EXPECT_EQ(at.device.unregister_host(&page), Code::ok);
+  EXPECT_EQ(at.device.live_registrations(), 0u);
+}
+
+TEST(SimulatedWords, AreComparedRound) {
+  EnteredDevice at;
+  Page page;
+  ASSERT_EQ(at.device.register_host(&page, sizeof page), Code::ok);
+  page.words[0] = 3;
+  EXPECT_EQ(at.device.wait_word(default_stream, page.words[0], 0xFFFF'FFFE), Code::ok) << "3 is five later";
+  EXPECT_EQ(at.device.synchronize(default_stream), Code::ok);
+  EXPECT_EQ(at.device.wait_word(default_stream, page.words[0], 4), Code::ok);
+  EXPECT_EQ(at.device.pending(default_stream), 1u);
+  page.words[0] = 4;
+  EXPECT_EQ(at.device.synchronize(default_stream), Code::ok);
+  EXPECT_EQ(at.device.unregister_host(&page), Code::ok);
+}
+
+TEST(SimulatedWords, LieInRegisteredMemory) {
+  EnteredDevice at;
+  Page page;
+  EXPECT_EQ(at.device.write_word(default_stream, page.words[0], 1), Code::invalid_value);
+  EXPECT_EQ(at.device.wait_word(default_stream, page.words[0], 1), Code::invalid_value);
+  EXPECT_EQ(at.device.register_host(&page, sizeof page), Code::ok);
+  EXPECT_EQ(at.device.register_host(&page, sizeof page), Code::invalid_value) << "it is already";
+  EXPECT_EQ(at.device.write_word(default_stream, page.words[1023], 1), Code::ok);
+  EXPECT_EQ(at.device.synchronize(default_stream), Code::ok);
+  EXPECT_EQ(at.device.unregister_host(&page), Code::ok);
 }
 
 }  // namespace

@@ -1,15 +1,18 @@
-// Memory and events of the simulated device between two processes.
+// Memory and words of the simulated device between two processes.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "tests/multiprocess/support/shared_page.h"
 #include "tests/unit/cuda/device.h"
 #include "tests/unit/shm/child.h"
 #include "transport/base/unique_fd.h"
@@ -66,24 +69,25 @@ class Peer {
   std::optional<Wire> wire_;
 };
 
-struct Offer {
-  MemoryHandle memory;
-  EventHandle ready;
+// Words that both processes see: zero at first.
+struct Words {
+  std::array<std::atomic<std::uint32_t>, 1024> words{};
 };
 
-TEST(SimulatedProcesses, ShareMemoryInTheOrderOfAnEvent) {
-  Peer reader([](EnteredDevice& at, const Wire& wire) {
-    const auto offer = wire.receive<Offer>();
+TEST(SimulatedProcesses, ShareMemoryInTheOrderOfAWord) {
+  const parley::testing::SharedPage<Words> page;
+  std::atomic<std::uint32_t>& ready = page->words[3];
+  Peer reader([&](EnteredDevice& at, const Wire& wire) {
+    const auto memory = wire.receive<MemoryHandle>();
     std::byte* base = nullptr;
     std::byte* twice = nullptr;
-    Event ready = nullptr;
-    expect(at.device.import_memory(offer.memory, base) == Code::ok, "import");
-    expect(at.device.import_memory(offer.memory, twice) == Code::already_mapped, "imported twice");
-    expect(at.device.import_event(offer.ready, ready) == Code::ok, "event");
+    expect(at.device.register_host(&*page, sizeof(Words)) == Code::ok, "register");
+    expect(at.device.import_memory(memory, base) == Code::ok, "import");
+    expect(at.device.import_memory(memory, twice) == Code::already_mapped, "imported twice");
     std::byte* host = at.pinned(4);
-    expect(at.device.wait(default_stream, ready) == Code::ok, "wait");
+    expect(at.device.wait_word(default_stream, ready, 1) == Code::ok, "wait");
     expect(at.device.copy(host, base + 2, 4, default_stream) == Code::ok, "copy");
-    expect(at.device.query(ready) == Code::not_ready, "ready too early");
+    expect(at.device.pending(default_stream) == 2, "ready too early");
     wire.send('w');  // waiting
     expect(at.device.synchronize(default_stream) == Code::ok, "synchronize");
     expect(std::memcmp(host, "data", 4) == 0, "other data");
@@ -94,66 +98,34 @@ TEST(SimulatedProcesses, ShareMemoryInTheOrderOfAnEvent) {
     expect(at.device.fill(base, '!', 1, default_stream) == Code::ok, "fill");
     expect(at.device.synchronize(default_stream) == Code::ok, "synchronize");
     expect(at.device.close_memory(base) == Code::ok && at.device.open_imports() == 0, "close");
-    expect(at.device.import_memory(offer.memory, base) == Code::ok, "import again");
+    expect(at.device.import_memory(memory, base) == Code::ok, "import again");
   });
   EnteredDevice at;
   std::byte* memory = at.memory(100);
-  const Event ready = at.event(Api::EventUse::between_processes);
+  EXPECT_EQ(at.device.register_host(&*page, sizeof(Words)), Code::ok);
   at.device.hold(default_stream);
   EXPECT_EQ(at.device.fill(memory, ' ', 100, default_stream), Code::ok);
   std::byte* text = at.pinned(4);
   std::memcpy(text, "data", 4);
   EXPECT_EQ(at.device.copy(memory + 2, text, 4, default_stream), Code::ok);
-  EXPECT_EQ(at.device.record(ready, default_stream), Code::ok);
-  Offer offer;
-  EXPECT_EQ(at.device.export_memory(memory, offer.memory), Code::ok);
-  EXPECT_EQ(at.device.export_event(ready, offer.ready), Code::ok);
-  reader.wire().send(offer);
+  EXPECT_EQ(at.device.write_word(default_stream, ready, 1), Code::ok);
+  MemoryHandle handle;
+  EXPECT_EQ(at.device.export_memory(memory, handle), Code::ok);
+  reader.wire().send(handle);
   EXPECT_EQ(reader.wire().receive<char>(), 'w');
   at.device.let_go(default_stream);
   EXPECT_EQ(reader.finish(), "");
   EXPECT_EQ(at.text(memory, 1), "!") << "it is the same memory";
 }
 
-TEST(SimulatedProcesses, RecordEachOthersEvents) {
-  Peer recorder([](EnteredDevice& at, const Wire& wire) {
-    const auto handle = wire.receive<EventHandle>();
-    Event event = nullptr;
-    EventHandle again;
-    expect(at.device.import_event(handle, event) == Code::ok, "import");
-    expect(at.device.export_event(event, again) != Code::ok, "exported again");
-    at.device.hold(default_stream);
-    expect(at.device.record(event, default_stream) == Code::ok, "record");
-    wire.send('r');
-    wire.receive<char>();
-    at.device.let_go(default_stream);
-    expect(at.device.synchronize_event(event) == Code::ok, "synchronize");
-  });
-  EnteredDevice at;
-  const Event event = at.event(Api::EventUse::between_processes);
-  EventHandle handle;
-  EXPECT_EQ(at.device.export_event(at.event(), handle), Code::invalid_value) << "of this process alone";
-  EXPECT_EQ(at.device.export_event(event, handle), Code::ok);
-  Event own = nullptr;
-  EXPECT_EQ(at.device.import_event(handle, own), Code::invalid_context) << "one's own";
-  recorder.wire().send(handle);
-  recorder.wire().receive<char>();
-  EXPECT_EQ(at.device.query(event), Code::not_ready);
-  recorder.wire().send('g');
-  EXPECT_EQ(at.device.synchronize_event(event), Code::ok);
-  EXPECT_EQ(recorder.finish(), "");
-}
-
 TEST(SimulatedProcesses, RefuseWhatIsNoHandle) {
   EnteredDevice at;
   std::byte* memory = at.memory(10);
   std::byte* base = nullptr;
-  Event event = nullptr;
   MemoryHandle handle;
   EXPECT_EQ(at.device.import_memory(handle, base), Code::invalid_value);
   EXPECT_EQ(at.device.export_memory(memory, handle), Code::ok);
   EXPECT_EQ(at.device.import_memory(handle, base), Code::invalid_context) << "one's own";
-  EXPECT_EQ(at.device.import_event({handle.bytes}, event), Code::invalid_value) << "memory is no event";
   handle.bytes[3] ^= std::byte{1};
   EXPECT_EQ(at.device.import_memory(handle, base), Code::invalid_value);
 }

@@ -140,7 +140,7 @@ TEST(SimulatedStreams, FailWhenATestSaysSo) {
 
 TEST(SimulatedStreams, NeedNoEndWhenTheDeviceGoes) {
   EnteredDevice at;
-  const Event event = at.event(Api::EventUse::between_processes);
+  const Event event = at.event();
   const Stream held = at.stream();
   at.device.hold(held);
   EXPECT_EQ(at.device.record(event, held), Code::ok);

@@ -13,6 +13,8 @@ using cuda::testing::Call;
 
 class Mover : public Rank {
  protected:
+  // What is still to be done when a mover goes is left to it.
+  ~Mover() override { EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok); }
   // The kinds of the notes that are to be sent, which are then.
   std::vector<NoteKind> notes() {
     std::vector<NoteKind> kinds;
@@ -47,13 +49,13 @@ class Mover : public Rank {
   }
 
   Ledger ledger_;
-  IpcMover mover_{*port_, &ledger_};
+  IpcMover mover_{*port_, &ledger_, IpcMover::Copies::by_us};
 };
 
-TEST_F(Mover, TellsMemoryAndEventsOnceAndFirst) {
+TEST_F(Mover, TellsMemoryOnceAndFirst) {
   std::byte* const memory = allocate(1000);
   send(memory, 1000);
-  EXPECT_EQ(notes(), (std::vector{NoteKind::slot, NoteKind::memory}));
+  EXPECT_EQ(notes(), std::vector{NoteKind::memory});
   send(memory + 100, 10);
   EXPECT_EQ(notes(), std::vector<NoteKind>());
   send(allocate(1000), 1000);
@@ -92,7 +94,7 @@ TEST_F(Mover, OffersNoMoreThanItHasSlotsAndTickets) {
   std::byte* const memory = allocate(64);
   std::vector<Transfer*> transfers;
   std::vector<Exposure> exposures;
-  for (std::size_t i = 0; i < EventSlots::most; ++i) {
+  for (std::size_t i = 0; i < Slots::most; ++i) {
     transfers.push_back(&begin(memory, 64));
     const auto exposure = mover_.expose_device(*transfers.back());
     ASSERT_TRUE(exposure);
@@ -141,29 +143,84 @@ TEST_F(Mover, ATakenOfferIsNotWithdrawn) {
 TEST_F(Mover, ShowsNothingWhereTheDriverRefuses) {
   std::byte* const memory = allocate(64);
   // In the order in which they are needed.
-  for (const Call call :
-       {Call::create_event, Call::export_event, Call::facts_of, Call::export_memory, Call::record}) {
+  for (const Call call : {Call::create_event, Call::facts_of, Call::export_memory, Call::write_word}) {
     device().fail_next(call, cuda::Code::not_supported);
     Transfer& transfer = begin(memory, 64);
     EXPECT_FALSE(mover_.expose_device(transfer)) << static_cast<int>(call);
     transfer.release();
   }
   send(memory, 64);
-  EXPECT_EQ(notes(), (std::vector{NoteKind::slot, NoteKind::memory}));
+  EXPECT_EQ(notes(), std::vector{NoteKind::memory});
+}
+
+// Who makes the copies shows nothing to a peer of whose memory on the same device it knows.
+TEST_F(Mover, OffersToPushToADeviceThatThePeerUsesToo) {
+  cuda::DeviceId own{}, other{};
+  ASSERT_EQ(device().device_id(0, own), cuda::Code::ok);
+  EXPECT_TRUE(tell(MemoryNote{.number = 1, .bytes = 64, .device = other}));
+  Transfer& transfer = begin(allocate(64), 64);
+  const auto shown = mover_.expose_device(transfer);
+  ASSERT_TRUE(shown);
+  EXPECT_NE(shown->handle, 0U);
+  EXPECT_TRUE(mover_.withdraw(shown->handle));
+  EXPECT_TRUE(tell(MemoryNote{.number = 2, .bytes = 64, .device = own}));
+  const auto to_push = mover_.expose_device(transfer);
+  ASSERT_TRUE(to_push);
+  EXPECT_EQ(to_push->handle, 0U);
+  EXPECT_TRUE(mover_.leaves_copy_to_peer(to_push->key, transfer)) << "as the other end understands it";
+  EXPECT_EQ(mover_.pull_to_device(to_push->key, transfer, 8).code(), Code::unreachable);
+  transfer.release();
+}
+
+TEST_F(Mover, LeavesCopiesWithinADeviceToTheEndThatMakesThem) {
+  cuda::DeviceId own{}, other{};
+  ASSERT_EQ(device().device_id(0, own), cuda::Code::ok);
+  IpcMover by_peer(*port_, &ledger_, IpcMover::Copies::by_peer);
+  Transfer& transfer = begin(allocate(64), 64);
+  for (IpcMover* const mover : {&mover_, &by_peer}) {
+    const MemoryNote here{.number = 1, .bytes = 64, .device = own},
+        there{.number = 2, .bytes = 64, .device = other};
+    EXPECT_TRUE(mover->take_note(std::as_bytes(std::span(&here, 1))));
+    EXPECT_TRUE(mover->take_note(std::as_bytes(std::span(&there, 1))));
+    const auto leaves = [&](std::uint32_t memory) {
+      const Key key{.memory = memory};
+      RemoteKey remote;
+      std::memcpy(remote.bytes.data(), &key, sizeof(key));
+      return mover->leaves_copy_to_peer(remote, transfer);
+    };
+    EXPECT_EQ(leaves(1), mover == &by_peer);
+    EXPECT_FALSE(leaves(2)) << "on another device";
+    EXPECT_FALSE(leaves(3)) << "there is no such";
+  }
+  transfer.release();
+}
+
+// What has been pushed to a block is copied from there.
+TEST_F(Mover, APlaceThatCannotBeShownIsFilledFromABlock) {
+  std::byte* pool = nullptr;
+  ASSERT_EQ(device().allocate_pool_memory(64, pool), cuda::Code::ok);
+  Transfer& transfer = begin(pool, 64);
+  const auto place = mover_.expose_place(transfer);
+  ASSERT_TRUE(place);
+  ledger_.take(*place);
+  const auto copies = device().count(Call::copy);
+  EXPECT_TRUE(mover_.note_pushed(place->handle, transfer, 64).ok());
+  EXPECT_EQ(device().count(Call::copy), copies + 1);
+  transfer.release();
+  EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  EXPECT_EQ(device().free(pool), cuda::Code::ok);
 }
 
 TEST_F(Mover, RefusesMalformedNotes) {
   const MemoryNote memory{.number = 1, .bytes = 64};
   EXPECT_FALSE(tell(memory, sizeof(memory) - 1));
-  EXPECT_FALSE(tell(MemoryNote{.kind = NoteKind::slot}));
+  EXPECT_FALSE(tell(MemoryNote{.kind = NoteKind::forget}));
   EXPECT_TRUE(tell(memory));
   EXPECT_FALSE(tell(memory)) << "the number is taken";
   EXPECT_FALSE(tell(ForgetNote{.number = 2})) << "there is no such";
   EXPECT_TRUE(tell(ForgetNote{.number = 1}));
   for (std::uint32_t i = 0; i < Exports::most; ++i) EXPECT_TRUE(tell(MemoryNote{.number = 10 + i}));
   EXPECT_FALSE(tell(MemoryNote{.number = 5})) << "more than a peer tells";
-  for (std::uint32_t i = 0; i < EventSlots::most; ++i) EXPECT_TRUE(tell(SlotNote{.number = i}));
-  EXPECT_FALSE(tell(SlotNote{.number = EventSlots::most}));
 }
 
 TEST_F(Mover, PullsNothingThatItWasNotToldOf) {
@@ -171,9 +228,8 @@ TEST_F(Mover, PullsNothingThatItWasNotToldOf) {
   cuda::DeviceId own{};
   ASSERT_EQ(device().device_id(0, own), cuda::Code::ok);
   EXPECT_TRUE(tell(MemoryNote{.number = 1, .bytes = 64, .device = own}));
-  EXPECT_TRUE(tell(SlotNote{.number = 0, .device = own}));
   EXPECT_EQ(pull({.slot = 0, .memory = 2}), Code::unreachable);
-  EXPECT_EQ(pull({.slot = 1, .memory = 1}), Code::unreachable);
+  EXPECT_EQ(pull({.slot = Slots::most, .memory = 1}), Code::unreachable);
   EXPECT_EQ(pull({.slot = 0, .memory = 1, .offset = 60}), Code::unreachable) << "beyond its end";
   EXPECT_EQ(pull({.slot = 0, .memory = 1, .offset = ~std::uint64_t{0}}), Code::unreachable);
   EXPECT_EQ(pull({.slot = 0, .memory = 1}), Code::unreachable) << "the handle opens nothing";

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "tests/unit/cuda/device.h"
@@ -28,6 +31,7 @@ class Rank : public ::testing::Test {
     EXPECT_EQ(own_.device.live_allocations(), 0U);
     EXPECT_EQ(own_.device.live_events(), 0U);
     EXPECT_EQ(own_.device.open_imports(), 0U);
+    EXPECT_EQ(own_.device.live_registrations(), 0U);
   }
   [[nodiscard]] cuda::testing::SimulatedDevice& device() { return own_.device; }
   std::byte* allocate(std::size_t bytes) {
@@ -60,6 +64,9 @@ class Ledger final : public OfferLedger {
   void note_offer_taken(OfferTicket ticket) noexcept override { EXPECT_EQ(standing.erase(ticket.word), 1U); }
   bool take_offer(OfferTicket ticket) noexcept override { return ticket.word == 1; }
 
+  std::shared_ptr<std::byte> own_words() noexcept override { return own_; }
+  std::shared_ptr<std::byte> peer_words() noexcept override { return peer_; }
+
   void take(const Exposure& exposure) {
     Key key;
     std::memcpy(&key, exposure.key.bytes.data(), sizeof(key));
@@ -69,6 +76,16 @@ class Ledger final : public OfferLedger {
   bool is_full = false;
   std::uint32_t last = 0;
   std::map<std::uint32_t, bool> standing;  // whether it was taken
+
+ private:
+  static std::shared_ptr<std::byte> page() {
+    struct alignas(offer_word_bytes) Page {
+      std::array<std::byte, offer_word_bytes> bytes{};
+    };
+    auto made = std::make_shared<Page>();
+    return {made, made->bytes.data()};
+  }
+  const std::shared_ptr<std::byte> own_ = page(), peer_ = page();
 };
 
 }  // namespace parley::transport::cuda_ipc

@@ -1,108 +1,12 @@
 // Memory that no CPU reaches: pulled, or by way of the host; and what becomes of it when something ends
 // early.
-#include <gtest/gtest.h>
-
 #include <chrono>
-#include <memory>
 #include <vector>
 
-#include "tests/unit/protocol/pretend_device.h"
-#include "tests/unit/protocol/world_of_messengers.h"
+#include "tests/unit/protocol/device_messages.h"
 
 namespace parley::transport {
 namespace {
-
-using base::Code;
-using Bytes = std::vector<std::byte>;
-using State = PretendDeviceBoard::State;
-
-constexpr std::size_t large = 50'000;
-
-Bytes content(std::size_t bytes, int salt = 0) {
-  Bytes made(bytes);
-  for (std::size_t i = 0; i < bytes; ++i)
-    made[i] = static_cast<std::byte>(i * 31 + (i >> 9) * 7 + static_cast<std::size_t>(salt) * 101);
-  return made;
-}
-
-class DeviceMessages : public ::testing::Test {
- protected:
-  explicit DeviceMessages(const fault::FaultPlan& plan = {}) : world_(2, plan) {}
-  ~DeviceMessages() override {
-    for (Request* request : requests_) world_.messengers[at_[request]]->release(*request);
-    for (auto& transport : world_.transports) transport->close();
-    world_.settle();
-    EXPECT_EQ(device_.live, 0) << "memories that were not released";
-    EXPECT_EQ(device_.places_out, 0U) << "landing places that were not given back";
-    EXPECT_FALSE(movers_[0].wrong || movers_[1].wrong);
-  }
-  void use_movers() {
-    for (std::uint32_t rank = 0; rank < 2; ++rank)
-      world_.messengers[rank]->peer(1 - rank).device_mover = &movers_[rank];
-  }
-
-  PretendMemory& memory(Bytes bytes) {
-    memories_.push_back(std::make_unique<PretendMemory>(device_, std::move(bytes)));
-    return *memories_.back();
-  }
-  Request& keep(Request& request, std::uint32_t rank) {
-    requests_.push_back(&request);
-    at_[&request] = rank;
-    return request;
-  }
-  void forget(Request& request, std::uint32_t rank) {
-    std::erase(requests_, &request);
-    world_.messengers[rank]->release(request);
-  }
-  Request& send(PretendMemory& from, std::int64_t tag = 1) {
-    SendSpec spec;
-    spec.destination = 1;
-    spec.tag = tag;
-    spec.bytes = from.memory.size();
-    spec.synchronous = true;
-    spec.device = &from;
-    spec.timeout = std::chrono::hours(1);
-    return keep(*world_.messengers[0]->send(spec).request, 0);
-  }
-  Request& receive(PretendMemory& into, std::int64_t tag = 1) {
-    ReceiveSpec spec;
-    spec.pattern = {0, 0, tag};
-    spec.capacity_bytes = into.memory.size();
-    spec.device = &into;
-    spec.timeout = std::chrono::hours(1);
-    return keep(*world_.messengers[1]->receive(spec).request, 1);
-  }
-  Request& send_from_host(const Bytes& from, std::int64_t tag = 1) {
-    const Posted posted = world_.send(0, 1, tag, from);
-    EXPECT_NE(posted.request, nullptr);
-    return keep(*posted.request, 0);
-  }
-  Request& receive_on_host(Bytes& into, std::int64_t tag = 1) {
-    return keep(world_.receive(1, 0, tag, into), 1);
-  }
-
-  static void expect_done(const Request& request, Code code = Code::ok) {
-    EXPECT_EQ(request.state, RequestState::done);
-    EXPECT_EQ(request.status.code(), code) << request.status.describe();
-  }
-  // The receiver has taken the offer, and the sender does not know yet.
-  Request& lend(PretendMemory& from, PretendMemory& into) {
-    use_movers();
-    Request& received = receive(into);
-    Request& sent = send(from);
-    while (received.state != RequestState::done) world_.progress(1);
-    expect_done(received);
-    return sent;
-  }
-
-  PretendDevice device_;
-  PretendDeviceBoard board_;
-  std::array<PretendDeviceMover, 2> movers_{PretendDeviceMover(board_), PretendDeviceMover(board_)};
-  std::vector<std::unique_ptr<PretendMemory>> memories_;
-  std::vector<Request*> requests_;
-  std::map<Request*, std::uint32_t> at_;
-  WorldOfMessengers world_;
-};
 
 TEST_F(DeviceMessages, ArePulledWhereThereIsAMover) {
   use_movers();
@@ -126,7 +30,7 @@ TEST_F(DeviceMessages, GoByTheLinkWhereNothingIsExposedOrPulled) {
   const std::vector<std::function<void()>> ways{[] {},
                                                 [&] {
                                                   use_movers();
-                                                  movers_[1].cannot_pull = true;
+                                                  movers_[1].cannot_copy = true;
                                                 },
                                                 [&] { movers_[0].exposes_nothing = true; }};
   for (const auto& way : ways) {
@@ -302,8 +206,10 @@ class DeviceMessagesOverABadLink : public DeviceMessages {
 };
 
 TEST_F(DeviceMessagesOverABadLink, ArriveInOrderWithTheirNotesFirst) {
-  for (const bool pulls : {false, true}) {
-    if (pulls) use_movers();
+  enum class Way { link, pull, push };
+  for (const Way way : {Way::link, Way::pull, Way::push}) {
+    if (way != Way::link) use_movers();
+    movers_[1].wants_pushes = way == Way::push;
     std::vector<PretendMemory*> intos;
     std::vector<Request*> all;
     constexpr int messages = 60;

@@ -205,9 +205,21 @@ TEST_F(HostilePeer, NamesNothingByNumbersThatWereNotGiven) {
     say(PacketKind::revoke, id);
     say(PacketKind::revoked, id);
     say(PacketKind::data, id);
+    say(PacketKind::pushed, id);
   }
   EXPECT_EQ(request.state, RequestState::posted);
   messenger_.cancel(request, Code::cancelled);
+  messenger_.release(request);
+}
+
+TEST_F(HostilePeer, PushesToNothingThatWasNotItsPlace) {
+  Request& request = receive();
+  say(PacketKind::offer, 7, 10'000);
+  ASSERT_EQ(request.state, RequestState::moving);
+  say(PacketKind::pushed, request.id);
+  EXPECT_TRUE(link_.closed);
+  messenger_.on_closed(link_, Code::closed);
+  EXPECT_TRUE(request.status.failed());
   messenger_.release(request);
 }
 

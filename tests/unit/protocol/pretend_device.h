@@ -73,7 +73,7 @@ class PretendMemory final : public DeviceMemory {
 struct PretendDeviceBoard {
   enum class State : std::uint8_t { standing, taken, withdrawn };
   struct Offer {
-    const PretendMemory* memory;
+    PretendMemory* memory;
     State state = State::standing;
   };
   std::vector<Offer> offers;
@@ -89,16 +89,12 @@ class PretendDeviceMover final : public DeviceMover {
   [[nodiscard]] std::string describe() const override { return "pretend"; }
 
   std::optional<Exposure> expose_device(DeviceMemory& memory) noexcept override {
-    if (exposes_nothing) return std::nullopt;
-    const std::uint64_t number = board_.offers.size();
-    board_.offers.push_back({static_cast<PretendMemory*>(&memory)});
-    notes_.emplace_back();
-    std::memcpy(notes_.back().data(), &number, sizeof(number));
-    Exposure exposure;
-    std::memcpy(exposure.key.bytes.data(), &number, sizeof(number));
-    exposure.handle = number + 1;
-    return exposure;
+    return exposes_nothing ? std::nullopt : std::optional(show(memory));
   }
+  std::optional<Exposure> expose_place(DeviceMemory& memory) noexcept override {
+    return exposes_no_place ? std::nullopt : std::optional(show(memory));
+  }
+  RemoteKey key_of(std::uint64_t handle) const noexcept override { return key_to(handle - 1); }
   bool withdraw(std::uint64_t handle) noexcept override {
     auto& offer = board_.offers[handle - 1];
     if (offer.state == State::standing) offer.state = State::withdrawn;
@@ -107,15 +103,26 @@ class PretendDeviceMover final : public DeviceMover {
   void note_pulled(std::uint64_t handle) noexcept override {
     wrong |= board_.offers[handle - 1].state != State::taken;
   }
+  base::Status note_pushed(std::uint64_t handle, DeviceMemory&, std::size_t) noexcept override {
+    note_pulled(handle);
+    return land_failure;
+  }
   base::Status pull_to_device(const RemoteKey& key, DeviceMemory& into, std::size_t bytes) noexcept override {
-    std::uint64_t number = 0;
-    std::memcpy(&number, key.bytes.data(), sizeof(number));
-    wrong |= !known_.contains(number);
-    if (cannot_pull) return base::Code::unreachable;
-    auto& offer = board_.offers[number];
-    if (offer.state != State::standing) return base::Code::cancelled;
-    offer.state = State::taken;
-    return into.write(0, std::span<const std::byte>(offer.memory->memory).first(bytes));
+    PretendMemory* memory = nullptr;
+    const base::Status status = take(key, memory);
+    if (!status.ok()) return status;
+    return into.write(0, std::span<const std::byte>(memory->memory).first(bytes));
+  }
+  bool leaves_copy_to_peer(const RemoteKey&, const DeviceMemory&) const noexcept override {
+    return wants_pushes;
+  }
+  base::Status push_from_device(const RemoteKey& key, DeviceMemory& from,
+                                std::size_t bytes) noexcept override {
+    PretendMemory* memory = nullptr;
+    const base::Status status = take(key, memory);
+    if (!status.ok()) return status;
+    return memory->write(0,
+                         std::span<const std::byte>(static_cast<PretendMemory&>(from).memory).first(bytes));
   }
   std::span<const std::byte> next_note() noexcept override {
     return notes_.empty() ? std::span<const std::byte>() : std::span<const std::byte>(notes_.front());
@@ -128,14 +135,45 @@ class PretendDeviceMover final : public DeviceMover {
     known_[number] = true;
     return true;
   }
-  void end() noexcept override { has_ended = true; }
+  void end(bool has_died) noexcept override {
+    has_ended = true;
+    peer_has_died = has_died;
+  }
 
   bool exposes_nothing = false;
-  bool cannot_pull = false;
+  bool exposes_no_place = false;
+  bool wants_pushes = false;  // what it receives
+  bool peer_has_died = false;
+  base::Status land_failure;
+  bool cannot_copy = false;
   bool has_ended = false;
-  bool wrong = false;  // told of a pull that never was, or shown a key without its note
+  bool wrong = false;  // told of a copy that never was, or shown a key without its note
 
  private:
+  static RemoteKey key_to(std::uint64_t number) noexcept {
+    RemoteKey key;
+    std::memcpy(key.bytes.data(), &number, sizeof(number));
+    return key;
+  }
+  Exposure show(DeviceMemory& memory) {
+    const std::uint64_t number = board_.offers.size();
+    board_.offers.push_back({static_cast<PretendMemory*>(&memory)});
+    notes_.emplace_back();
+    std::memcpy(notes_.back().data(), &number, sizeof(number));
+    return {key_to(number), number + 1};
+  }
+  base::Status take(const RemoteKey& key, PretendMemory*& memory) noexcept {
+    std::uint64_t number = 0;
+    std::memcpy(&number, key.bytes.data(), sizeof(number));
+    wrong |= !known_.contains(number);
+    if (cannot_copy) return base::Code::unreachable;
+    auto& offer = board_.offers[number];
+    if (offer.state != State::standing) return base::Code::cancelled;
+    offer.state = State::taken;
+    memory = offer.memory;
+    return {};
+  }
+
   PretendDeviceBoard& board_;
   std::deque<std::array<std::byte, sizeof(std::uint64_t)>> notes_;
   std::map<std::uint64_t, bool> known_;

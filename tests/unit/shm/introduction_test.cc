@@ -223,7 +223,7 @@ class ForgedIntroduction : public testing::Test {
  protected:
   Segment ring_ = Segment::create(ring_bytes({.cells = 64, .payload_bytes = 4096})).value();
   OwnBell bell_ = OwnBell::create().value();
-  Segment board_ = Segment::create(board_bytes).value();
+  Segment board_ = Segment::create(board_segment_bytes).value();
   std::vector<int> descriptors_{ring_.fd(), bell_.page(), bell_.event(), board_.fd()};
   std::string why_;
 };

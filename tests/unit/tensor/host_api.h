@@ -60,6 +60,7 @@ class HostApi : public cuda::Api {
     return Code::ok;
   }
   [[nodiscard]] bool is_capturing(cuda::Stream) noexcept override { return false; }
+  [[nodiscard]] bool is_idle(cuda::Stream) noexcept override { return true; }
   Code synchronize(cuda::Stream) noexcept override { return Code::ok; }
   Code enter_device(int, void*& previous) noexcept override {
     previous = nullptr;
@@ -80,7 +81,7 @@ class HostApi : public cuda::Api {
   Code facts_of(const void*, cuda::PointerFacts&) noexcept override { return Code::not_supported; }
   Code create_stream(cuda::Stream&) noexcept override { return Code::not_supported; }
   Code destroy_stream(cuda::Stream) noexcept override { return Code::not_supported; }
-  Code create_event(EventUse, cuda::Event&) noexcept override { return Code::not_supported; }
+  Code create_event(cuda::Event&) noexcept override { return Code::not_supported; }
   Code destroy_event(cuda::Event) noexcept override { return Code::not_supported; }
   Code record(cuda::Event, cuda::Stream) noexcept override { return Code::not_supported; }
   Code wait(cuda::Stream, cuda::Event) noexcept override { return Code::not_supported; }
@@ -90,8 +91,14 @@ class HostApi : public cuda::Api {
   Code export_memory(std::byte*, cuda::MemoryHandle&) noexcept override { return Code::not_supported; }
   Code import_memory(const cuda::MemoryHandle&, std::byte*&) noexcept override { return Code::not_supported; }
   Code close_memory(std::byte*) noexcept override { return Code::not_supported; }
-  Code export_event(cuda::Event, cuda::EventHandle&) noexcept override { return Code::not_supported; }
-  Code import_event(const cuda::EventHandle&, cuda::Event&) noexcept override { return Code::not_supported; }
+  Code register_host(void*, std::size_t) noexcept override { return Code::not_supported; }
+  Code unregister_host(void*) noexcept override { return Code::not_supported; }
+  Code write_word(cuda::Stream, std::atomic<std::uint32_t>&, std::uint32_t) noexcept override {
+    return Code::not_supported;
+  }
+  Code wait_word(cuda::Stream, const std::atomic<std::uint32_t>&, std::uint32_t) noexcept override {
+    return Code::not_supported;
+  }
 
  private:
   std::mutex mutex_;

@@ -1,0 +1,91 @@
+// Device memory that its sender copies to the place that the receiver has told of.
+#include "tests/unit/protocol/device_messages.h"
+
+namespace parley::transport {
+namespace {
+
+TEST_F(DeviceMessages, ArePushedWhereTheReceiverWantsThat) {
+  use_movers();
+  movers_[1].wants_pushes = true;
+  for (const std::size_t bytes : {std::size_t{1}, large}) {
+    for (const bool posted_first : {true, false}) {
+      PretendMemory &from = memory(content(bytes)), &into = memory(Bytes(bytes));
+      Request* received = posted_first ? &receive(into) : nullptr;
+      Request& sent = send(from);
+      world_.settle();
+      if (!posted_first) received = &receive(into);
+      world_.settle();
+      expect_done(sent);
+      expect_done(*received);
+      EXPECT_EQ(into.memory, from.memory);
+      EXPECT_EQ(board_.offers.back().memory, &into);
+      EXPECT_EQ(board_.offers.back().state, State::taken);
+      EXPECT_EQ(board_.offers[board_.offers.size() - 2].state, State::withdrawn) << "of the sender";
+    }
+  }
+}
+
+// Without a place to push to the receiver pulls, and without a sender that can push data come by the link.
+TEST_F(DeviceMessages, FindAnotherWayThanAPush) {
+  use_movers();
+  movers_[1].wants_pushes = true;
+  const auto play = [&] {
+    PretendMemory &from = memory(content(large)), &into = memory(Bytes(large));
+    Request& received = receive(into);
+    Request& sent = send(from);
+    world_.settle();
+    expect_done(sent);
+    expect_done(received);
+    EXPECT_EQ(into.memory, from.memory);
+  };
+  movers_[1].exposes_no_place = true;
+  play();
+  EXPECT_EQ(board_.offers.size(), 1U);
+  EXPECT_EQ(board_.offers[0].state, State::taken);
+  movers_[1].exposes_no_place = false;
+  movers_[0].cannot_copy = true;
+  play();
+  EXPECT_EQ(board_.offers.back().state, State::withdrawn);
+}
+
+TEST_F(DeviceMessages, APlaceForWhatWasTakenBackIsTakenBackToo) {
+  use_movers();
+  movers_[1].wants_pushes = true;
+  PretendMemory &from = memory(content(large)), &other = memory(content(large, 1)),
+                &into = memory(Bytes(large));
+  Request& received = receive(into);
+  Request& sent = send(from);
+  while (received.state != RequestState::moving) world_.progress(1);
+  EXPECT_TRUE(world_.messengers[0]->cancel(sent, Code::cancelled));
+  world_.settle();
+  expect_done(sent, Code::cancelled);
+  EXPECT_EQ(received.state, RequestState::posted);
+  EXPECT_EQ(board_.offers.back().state, State::withdrawn);
+  Request& again = send(other);
+  world_.settle();
+  expect_done(again);
+  expect_done(received);
+  EXPECT_EQ(into.memory, other.memory);
+}
+
+TEST_F(DeviceMessages, APushThatFailsIsToldToBoth) {
+  use_movers();
+  movers_[1].wants_pushes = true;
+  device_.failure = {Code::device_failed, 700};
+  PretendMemory &from = memory(content(large)), &into = memory(Bytes(large));
+  Request& received = receive(into);
+  Request& sent = send(from);
+  world_.settle();
+  expect_done(sent, Code::device_failed);
+  expect_done(received, Code::device_failed);
+  device_.failure = {};
+  movers_[1].land_failure = {Code::device_failed, 700};
+  Request& not_landed = receive(memory(Bytes(large)));
+  Request& pushed = send(memory(content(large)));
+  world_.settle();
+  expect_done(pushed);
+  expect_done(not_landed, Code::device_failed);
+}
+
+}  // namespace
+}  // namespace parley::transport

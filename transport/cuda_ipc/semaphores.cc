@@ -1,0 +1,113 @@
+#include "transport/cuda_ipc/semaphores.h"
+
+#include <array>
+#include <chrono>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "transport/base/log.h"
+#include "transport/base/spin.h"
+
+namespace parley::transport::cuda_ipc {
+
+using cuda::Code;
+
+namespace {
+
+// A stream that is told to wait goes on several us later than a host that looks (README.md).
+constexpr std::chrono::microseconds brief{8};
+constexpr int looks_left_out_after_one_in_vain = 32;
+
+std::shared_ptr<std::byte> private_page() {
+  struct alignas(offer_word_bytes) Page {
+    std::array<std::byte, offer_word_bytes> bytes{};
+  };
+  auto page = std::make_shared<Page>();
+  return {page, page->bytes.data()};
+}
+
+}  // namespace
+
+Semaphores::Semaphores(Port& port) : Semaphores(port, private_page()) {}
+
+Semaphores::~Semaphores() {
+  if (state_ != State::open) return;
+  const cuda::DeviceScope scope(*api_, 0);
+  (void)api_->unregister_host(memory_.get());
+}
+
+bool Semaphores::open() noexcept {
+  if (state_ != State::unknown) return state_ == State::open;
+  api_ = port_.api();
+  const Code code = api_->register_host(memory_.get(), offer_word_bytes);
+  state_ = code == Code::ok ? State::open : State::refused;
+  if (code == Code::ok) return true;
+  PARLEY_LOG(info, "cuda", "streams cannot share words with those of other processes: ", api_->describe(code),
+             "; device memory goes by way of the host");
+  return false;
+}
+
+Code Semaphores::signal(cuda::Stream stream, std::size_t number) noexcept {
+  Words& words = at(number);
+  // relaxed: only this process counts it, and the message that tells the other one orders the count before.
+  const std::uint32_t signalled = words.told.load(std::memory_order_relaxed) + 1;
+  const Code code = api_->write_word(stream, words.reached, signalled);
+  if (code == Code::ok) words.told.store(signalled, std::memory_order_relaxed);
+  return code;
+}
+
+Code Semaphores::signal_early(cuda::Stream stream, std::size_t number) noexcept {
+  if (!api_->is_idle(stream)) return signal(stream, number);
+  Words& words = at(number);
+  const std::uint32_t signalled = words.told.load(std::memory_order_relaxed) + 1;  // as in signal()
+  words.told.store(signalled, std::memory_order_relaxed);
+  // release, as the device's own stores: what the stream has done comes before.
+  words.reached.store(signalled, std::memory_order_release);
+  return Code::ok;
+}
+
+bool Semaphores::is_reached(std::size_t number) const noexcept {
+  const Words& words = at(number);
+  const std::uint32_t told = words.told.load(std::memory_order_relaxed);  // as in signal()
+  // acquire: what is told to a stream from now on comes after what the device has done before it wrote this.
+  const std::uint32_t reached = words.reached.load(std::memory_order_acquire);
+  return static_cast<std::int32_t>(reached - told) >= 0;
+}
+
+Code Semaphores::await(cuda::Stream stream, std::size_t number) noexcept {
+  if (is_reached(number)) return Code::ok;
+  const Words& words = at(number);
+  return api_->wait_word(stream, words.reached,
+                         words.told.load(std::memory_order_relaxed));  // as in signal()
+}
+
+bool Semaphores::look_briefly(std::size_t number) noexcept {
+  if (looks_left_out_ > 0) return --looks_left_out_, is_reached(number);
+  const auto end = std::chrono::steady_clock::now() + brief;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (is_reached(number)) return true;
+      base::cpu_relax();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  looks_left_out_ = looks_left_out_after_one_in_vain;
+  return false;
+}
+
+void Semaphores::release_all() noexcept {
+  for (std::size_t number = 0; number < count; ++number) {
+    Words& words = at(number);
+    // release, as the device's own writes; nothing else hangs on the order.
+    words.reached.store(words.told.load(std::memory_order_relaxed), std::memory_order_release);
+  }
+}
+
+void Semaphores::leave(std::shared_ptr<Semaphores> used) noexcept try {
+  static auto& left = *new std::vector<std::shared_ptr<Semaphores>>();
+  left.push_back(std::move(used));
+} catch (const std::bad_alloc&) {
+  (void)new (std::nothrow) std::shared_ptr<Semaphores>(std::move(used));
+}
+
+}  // namespace parley::transport::cuda_ipc
