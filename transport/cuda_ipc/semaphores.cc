@@ -19,9 +19,11 @@ namespace {
 constexpr std::chrono::microseconds brief{8};
 constexpr int looks_left_out_after_one_in_vain = 32;
 
+constexpr std::size_t page_bytes = 4096;
+
 std::shared_ptr<std::byte> private_page() {
-  struct alignas(offer_word_bytes) Page {
-    std::array<std::byte, offer_word_bytes> bytes{};
+  struct alignas(page_bytes) Page {
+    std::array<std::byte, page_bytes> bytes{};
   };
   auto page = std::make_shared<Page>();
   return {page, page->bytes.data()};
@@ -34,13 +36,17 @@ Semaphores::Semaphores(Port& port) : Semaphores(port, private_page()) {}
 Semaphores::~Semaphores() {
   if (state_ != State::open) return;
   const cuda::DeviceScope scope(*api_, 0);
-  (void)api_->unregister_host(memory_.get());
+  (void)api_->unregister_host(page());
+}
+
+void* Semaphores::page() const noexcept {
+  return memory_.get() - reinterpret_cast<std::uintptr_t>(memory_.get()) % page_bytes;
 }
 
 bool Semaphores::open() noexcept {
   if (state_ != State::unknown) return state_ == State::open;
   api_ = port_.api();
-  const Code code = api_->register_host(memory_.get(), offer_word_bytes);
+  const Code code = api_->register_host(page(), page_bytes);
   state_ = code == Code::ok ? State::open : State::refused;
   if (code == Code::ok) return true;
   PARLEY_LOG(info, "cuda", "streams cannot share words with those of other processes: ", api_->describe(code),

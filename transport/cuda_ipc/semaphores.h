@@ -28,7 +28,7 @@ class Semaphores {
  public:
   static constexpr std::size_t count = offer_word_bytes / (2 * sizeof(std::uint32_t));
 
-  // `memory`: offer_word_bytes, a page, zero before its first use.
+  // `memory`: offer_word_bytes within a page, zero before its first use.
   Semaphores(Port& port, std::shared_ptr<std::byte> memory) noexcept
       : port_(port), memory_(std::move(memory)) {}
   // Of this process's own, for streams of one process.
@@ -63,6 +63,9 @@ class Semaphores {
   [[nodiscard]] Words& at(std::size_t number) const noexcept {
     return reinterpret_cast<Words*>(memory_.get())[number];
   }
+
+  // What is registered: a page.
+  [[nodiscard]] void* page() const noexcept;
 
   Port& port_;
   cuda::Api* api_ = nullptr;  // by which they were opened

@@ -13,8 +13,8 @@ struct OfferTicket {
   std::uint32_t generation = 0;
 };
 
-// Of the memory beside the offers of one end: a page.
-inline constexpr std::size_t offer_word_bytes = 4096;
+// Of the memory beside the offers of one end.
+inline constexpr std::size_t offer_word_bytes = 2048;
 
 // Which offers of the two processes of a link stand; both see the same at the same time. An offer is ended by
 // whoever comes first: its sender withdraws it, or its receiver takes it.
@@ -31,8 +31,9 @@ class OfferLedger {
   // Of the peer's. False: it was withdrawn, or there is no such.
   virtual bool take_offer(OfferTicket ticket) noexcept = 0;
 
-  // Memory beside the offers of either end, for words that go with them: offer_word_bytes, zero at first, a
-  // page of its own, mapped by both ends and by each as long as it keeps what this returns.
+  // Memory beside the offers of either end, for words that go with them: offer_word_bytes, zero at first,
+  // within a page and aligned to its own size; mapped by both ends and by each as long as it keeps what this
+  // returns.
   virtual std::shared_ptr<std::byte> own_words() noexcept = 0;
   virtual std::shared_ptr<std::byte> peer_words() noexcept = 0;
 

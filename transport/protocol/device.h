@@ -4,7 +4,10 @@
 #include <functional>
 #include <span>
 
+#include "transport/interface/device_mover.h"
+#include "transport/interface/endpoint.h"
 #include "transport/interface/packet.h"
+#include "transport/interface/sink.h"
 #include "transport/protocol/peer.h"
 #include "transport/protocol/request.h"
 

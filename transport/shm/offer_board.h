@@ -10,7 +10,7 @@
 #include "transport/interface/offer_ledger.h"
 #include "transport/shm/segment.h"
 
-// Which offers stand: a page of words that the sender of offers owns and the receiver maps. A receiver that
+// Which offers stand: words that the sender of offers owns and the receiver maps. A receiver that
 // pulls reads the sender's buffer without asking; the word says whether the buffer was still the sender's to
 // give when the last byte had been read.
 //
@@ -35,11 +35,11 @@ namespace parley::transport::shm {
 using OfferToken = OfferTicket;
 
 // Of one pair in one direction. Offers beyond them go without a key.
-inline constexpr std::uint32_t board_words = 1024;
+inline constexpr std::uint32_t board_words = 512;
 // Of the memory that a board takes, and with what lies beside it: OfferLedger::own_words().
 inline constexpr std::size_t board_bytes = board_words * sizeof(std::uint32_t);
 inline constexpr std::size_t board_segment_bytes = board_bytes + offer_word_bytes;
-static_assert(board_bytes % offer_word_bytes == 0, "the words have a page of their own");
+static_assert(board_segment_bytes == 4096 && board_bytes % offer_word_bytes == 0, "they share a page");
 
 // Of the two processes of a link: of our offers, and of the peer's.
 struct Boards {

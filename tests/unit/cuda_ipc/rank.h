@@ -79,11 +79,11 @@ class Ledger final : public OfferLedger {
 
  private:
   static std::shared_ptr<std::byte> page() {
-    struct alignas(offer_word_bytes) Page {
-      std::array<std::byte, offer_word_bytes> bytes{};
+    struct alignas(2 * offer_word_bytes) Page {
+      std::array<std::byte, 2 * offer_word_bytes> bytes{};
     };
     auto made = std::make_shared<Page>();
-    return {made, made->bytes.data()};
+    return {made, made->bytes.data() + offer_word_bytes};
   }
   const std::shared_ptr<std::byte> own_ = page(), peer_ = page();
 };
