@@ -24,8 +24,8 @@ struct DevicePlace {
 // What a run does with memory of a device: the same steps as with memory of the host, but each is only told
 // to the one stream, whose order is the schedule's. Nobody waits for the device.
 //
-// Why no stream waits for itself by way of others: each wait is for an event that was recorded before it was
-// told, here or in another process; so what is told first never waits for what is told later.
+// Why no stream waits for itself by way of others: each wait is for an event or a signal that some stream was
+// told of before, here or in another process; so what is told first never waits for what is told later.
 //
 // Failures stay: after one the calls do nothing, and status() tells it. Thread-safety: none; the engine's
 // lock.

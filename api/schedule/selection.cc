@@ -14,6 +14,9 @@ namespace {
 // Below the first, the messages cost more than what they carry; above the last, more segments gain nothing.
 constexpr std::array<std::uint64_t, 4> segment_bytes{8 << 10, 32 << 10, 128 << 10, 512 << 10};
 
+// What one rank may need for the vectors of all others.
+constexpr std::uint64_t most_at_one_rank = std::uint64_t{1} << 30;
+
 bool has_segments(Operation operation, Algorithm algorithm) {
   if (algorithm == Algorithm::flat)
     return operation == Operation::broadcast || operation == Operation::gather ||
@@ -157,7 +160,9 @@ Plan select(const Request& request, const Overrides& overrides) {
   // There fewer ranks at work are faster, which no price of a link says.
   const bool is_one_device =
       request.surroundings.is_one_device && request.surroundings.near == Link::shared_memory;
-  if (is_one_device && !plan.asked_for && !plan.measured)
+  const bool has_room =
+      (request.shape.size - 1) * request.shape.count * request.element_bytes <= most_at_one_rank;
+  if (is_one_device && has_room && !plan.asked_for && !plan.measured)
     plan.for_one_device =
         prefer(Algorithm::rooted) || (has_root(request.operation) && prefer(Algorithm::linear));
   plan.chosen = candidates.front();

@@ -87,6 +87,9 @@ void World::leave(std::chrono::nanoseconds linger) {
     return dead || !any_was_needed ? dead : messenger.known_death();
   });
   const auto deadline = base::Deadline::after(linger);
+  // What is still to be matched may have our device copy.
+  const auto no_sends = [](const transport::Messenger& messenger) { return messenger.live_sends() == 0; };
+  if (!culprit && devices.api() != nullptr) (void)engine->wait_until(no_sends, deadline.remaining());
   wait_for_devices(deadline);
   if (lookout != nullptr) lookout->stop();
   leave_last_word(*this, culprit ? std::optional<int>(static_cast<int>(*culprit)) : std::nullopt);

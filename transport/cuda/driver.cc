@@ -138,6 +138,7 @@ class Driver final : public Api {
     return asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
            (asked == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE);
   }
+  // The default stream is not ready either while a stream that it waits for works (seen with driver 580).
   [[nodiscard]] bool is_idle(Stream stream) noexcept override {
     return call_.stream_query(theirs(stream)) == CUDA_SUCCESS;
   }

@@ -49,29 +49,29 @@ std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept t
     std::memcpy(exposure.key.bytes.data(), &key, sizeof(key));
     return exposure;
   }
-  return offer(static_cast<Transfer&>(memory), Use::to_be_read);
+  return offer(static_cast<Transfer&>(memory), transfer.bytes(), Use::to_be_read);
 } catch (const std::bad_alloc&) {
   static_cast<Transfer&>(memory).let_go();
   return std::nullopt;
 }
 
-std::optional<Exposure> IpcMover::expose_place(DeviceMemory& memory) noexcept try {
-  return offer(static_cast<Transfer&>(memory), Use::to_be_written);
+std::optional<Exposure> IpcMover::expose_place(DeviceMemory& memory, std::size_t bytes) noexcept try {
+  return offer(static_cast<Transfer&>(memory), bytes, Use::to_be_written);
 } catch (const std::bad_alloc&) {
   static_cast<Transfer&>(memory).let_go();
   return std::nullopt;
 }
 
-std::optional<Exposure> IpcMover::offer(Transfer& transfer, Use use) {
+std::optional<Exposure> IpcMover::offer(Transfer& transfer, std::size_t bytes, Use use) {
   const cuda::DeviceScope scope(*port_.api(), transfer.device());
   transfer.let_go();  // it was exposed before, and did not leave
-  if (!slots_->semaphores().open()) return std::nullopt;
+  if (!slots_->semaphores().open(transfer.device())) return std::nullopt;
   Slot* const slot = slots_->take(transfer.device(), transfer.stream());
   if (slot == nullptr) return std::nullopt;
   transfer.hold(slots_, *slot);
   Key key;
-  key.slot = slots_->index_of(*slot);
-  const bool is_shown = show(transfer, use, *slot, key) &&
+  key.slot = slot->number;
+  const bool is_shown = show(transfer, bytes, use, *slot, key) &&
                         slots_->semaphores().signal_early(transfer.stream(), ready_of(key.slot)) == Code::ok;
   const auto ticket = !is_shown            ? std::nullopt
                       : ledger_ == nullptr ? std::optional(OfferTicket())
@@ -94,7 +94,7 @@ RemoteKey IpcMover::key_of(std::uint64_t handle) const noexcept {
 
 // Has the key name the memory; where it cannot be shown, a block: to be read a copy of it, to be written for
 // Transfer::land().
-bool IpcMover::show(const Transfer& transfer, Use use, Slot& slot, Key& key) {
+bool IpcMover::show(const Transfer& transfer, std::size_t bytes, Use use, Slot& slot, Key& key) {
   if (ledger_ == nullptr) {
     key.offset = reinterpret_cast<std::uintptr_t>(transfer.address());
     return true;
@@ -104,11 +104,11 @@ bool IpcMover::show(const Transfer& transfer, Use use, Slot& slot, Key& key) {
   cuda::PointerFacts facts;
   if (api.facts_of(shown, facts) != Code::ok) return false;
   if (!facts.can_be_exported) {
-    slot.block = port_.desk(transfer.device())->blocks.take(transfer.bytes(), transfer.stream());
+    slot.block = port_.desk(transfer.device())->blocks.take(bytes, transfer.stream());
     shown = slot.block.memory;
     if (shown == nullptr || api.facts_of(shown, facts) != Code::ok) return false;
     if (use == Use::to_be_read &&
-        api.copy(slot.block.memory, transfer.address(), transfer.bytes(), transfer.stream()) != Code::ok)
+        api.copy(slot.block.memory, transfer.address(), bytes, transfer.stream()) != Code::ok)
       return false;
   }
   const auto number = exports_.number_of(facts, notes_);
@@ -160,17 +160,25 @@ Status IpcMover::copy(Transfer::Direction direction, const RemoteKey& bytes_of_k
   const Key key = parse(bytes_of_key);
   const auto place = peer_->find(key, bytes);
   const cuda::DeviceScope scope(*port_.api(), transfer.device());
-  if (!place || !peer_->semaphores().open()) return base::Code::unreachable;
-  if (!ledger_->take_offer({key.ticket_word, key.ticket_generation})) return base::Code::cancelled;
-  const Code code = transfer.copy(direction, place->data, bytes, peer_->semaphores(), key.slot);
+  Semaphores& semaphores = *peer_->semaphores();
+  if (!place || !semaphores.open(transfer.device())) return base::Code::unreachable;
+  semaphores.promise(finished_of(key.slot));
+  if (!ledger_->take_offer({key.ticket_word, key.ticket_generation})) {
+    semaphores.take_back(finished_of(key.slot));
+    return base::Code::cancelled;
+  }
+  const Code code = transfer.copy(direction, place->data, bytes, semaphores, key.slot);
   peer_->note_use(key, transfer.device(), transfer.stream());  // it may be on its way also where it failed
   return status_of(code);
 }
 
 // Of a message to ourselves.
 Status IpcMover::copy_within(const Key& key, Transfer& into, std::size_t bytes) noexcept {
-  if (slots_->at(key.slot) == nullptr) return base::Code::unreachable;
+  Slot* const slot = slots_->at(key.slot);
+  if (slot == nullptr) return base::Code::unreachable;
+  slot->state = Slot::State::taken;
   auto* const data = reinterpret_cast<std::byte*>(key.offset);
+  slots_->semaphores().promise(finished_of(key.slot));
   return status_of(into.copy(Transfer::Direction::from_peer, data, bytes, slots_->semaphores(), key.slot));
 }
 
@@ -188,13 +196,21 @@ bool IpcMover::take_note(std::span<const std::byte> note) noexcept try {
   return true;  // what it told of cannot be found, and goes by way of the host
 }
 
-void IpcMover::end(bool has_died) noexcept {
+void IpcMover::end(bool is_gone) noexcept {
   if (peer_ == nullptr) return;
-  if (has_died) {
-    slots_->semaphores().release_all();
-    peer_->semaphores().release_all();
-  }
+  if (is_gone) left_ = peer_->semaphores();
   port_.retire(std::move(peer_));
+  if (is_gone) (void)look_after_end();
+}
+
+bool IpcMover::look_after_end() noexcept {
+  if (left_ == nullptr) return true;
+  slots_->semaphores().release_all();
+  left_->release_all();
+  port_.sweep();
+  if (!slots_->are_passed() || left_.use_count() != 1) return false;  // a PeerView that is in use has it, too
+  left_.reset();
+  return true;
 }
 
 }  // namespace parley::transport::cuda_ipc

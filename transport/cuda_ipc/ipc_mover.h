@@ -44,7 +44,8 @@ class IpcMover final : public DeviceMover {
   [[nodiscard]] std::string describe() const override;
 
   [[nodiscard]] std::optional<Exposure> expose_device(DeviceMemory& memory) noexcept override;
-  [[nodiscard]] std::optional<Exposure> expose_place(DeviceMemory& memory) noexcept override;
+  [[nodiscard]] std::optional<Exposure> expose_place(DeviceMemory& memory,
+                                                     std::size_t bytes) noexcept override;
   base::Status note_pushed(std::uint64_t handle, DeviceMemory& into, std::size_t bytes) noexcept override;
   [[nodiscard]] RemoteKey key_of(std::uint64_t handle) const noexcept override;
   bool withdraw(std::uint64_t handle) noexcept override;
@@ -57,7 +58,8 @@ class IpcMover final : public DeviceMover {
   [[nodiscard]] std::span<const std::byte> next_note() noexcept override;
   void note_sent() noexcept override { notes_.pop_front(); }
   bool take_note(std::span<const std::byte> note) noexcept override;
-  void end(bool has_died) noexcept override;
+  void end(bool is_gone) noexcept override;
+  [[nodiscard]] bool look_after_end() noexcept override;
 
   // Whether devices have done all that was told because of it, here and at the peer; true once the link has
   // ended.
@@ -65,8 +67,8 @@ class IpcMover final : public DeviceMover {
 
  private:
   enum class Use : std::uint8_t { to_be_read, to_be_written };
-  std::optional<Exposure> offer(Transfer& transfer, Use use);
-  bool show(const Transfer& transfer, Use use, Slot& slot, Key& key);
+  std::optional<Exposure> offer(Transfer& transfer, std::size_t bytes, Use use);
+  bool show(const Transfer& transfer, std::size_t bytes, Use use, Slot& slot, Key& key);
   base::Status copy(Transfer::Direction direction, const RemoteKey& key, Transfer& transfer,
                     std::size_t bytes) noexcept;
   base::Status copy_within(const Key& key, Transfer& into, std::size_t bytes) noexcept;
@@ -76,8 +78,9 @@ class IpcMover final : public DeviceMover {
   const Copies copies_;
   std::shared_ptr<Slots> slots_;
   Exports exports_;
-  std::deque<Note> notes_;          // to be sent
-  std::unique_ptr<PeerView> peer_;  // null: the link has ended
+  std::deque<Note> notes_;            // to be sent
+  std::unique_ptr<PeerView> peer_;    // null: the link has ended
+  std::shared_ptr<Semaphores> left_;  // of a peer that is gone, until nothing of ours waits for it
 };
 
 }  // namespace parley::transport::cuda_ipc

@@ -15,7 +15,7 @@ using cuda::Code;
 PeerView::~PeerView() {
   for (auto& [number, memory] : memories_) close(memory);
   for (Memory& memory : forgotten_) close(memory);
-  bool is_used = false;
+  bool is_used = has_unknown_use_;
   for (const auto& [slot, use] : uses_) {
     const cuda::DeviceScope scope(*port_.api(), use.device);
     is_used |= is_under_way(use);
@@ -67,17 +67,18 @@ bool PeerView::shows_memory_of(int device) const noexcept {
 void PeerView::note_use(const Key& key, int device, cuda::Stream stream) noexcept try {
   cuda::Api& api = *port_.api();
   const cuda::DeviceScope scope(api, device);
-  Use& use = uses_[key.slot];
-  if (use.device != device) {
+  const auto known = uses_.find(key.slot);
+  if (known == uses_.end() || known->second.device != device) {
     cuda::Event made = nullptr;
-    if (api.create_event(made) != Code::ok) return;
-    if (use.passed != nullptr) {
-      const cuda::DeviceScope there(api, use.device);
-      (void)api.destroy_event(use.passed);
+    if (api.create_event(made) != Code::ok) return (void)(has_unknown_use_ = true);
+    if (known != uses_.end()) {
+      has_unknown_use_ |= is_under_way(known->second);
+      const cuda::DeviceScope there(api, known->second.device);
+      (void)api.destroy_event(known->second.passed);
     }
-    use = {device, made};
+    uses_[key.slot] = {device, made};
   }
-  (void)api.record(use.passed, stream);
+  (void)api.record(uses_[key.slot].passed, stream);
   const auto found = memories_.find(key.memory);
   if (found == memories_.end()) return;
   Memory& memory = found->second;
@@ -85,7 +86,7 @@ void PeerView::note_use(const Key& key, int device, cuda::Stream stream) noexcep
   if (memory.users.count() >= many && !is_used(memory)) memory.users.reset();
   memory.users.set(key.slot);
 } catch (const std::bad_alloc&) {
-  // Then the driver waits when it closes the memory.
+  has_unknown_use_ = true;  // the driver waits when it closes the memory
 }
 
 bool PeerView::is_unused() const noexcept {

@@ -30,7 +30,7 @@ class PeerView {
   PeerView(const PeerView&) = delete;
   PeerView& operator=(const PeerView&) = delete;
 
-  [[nodiscard]] Semaphores& semaphores() const noexcept { return *semaphores_; }
+  [[nodiscard]] const std::shared_ptr<Semaphores>& semaphores() const noexcept { return semaphores_; }
   // False: no note, or one that nobody sends who keeps to Exports::most.
   bool take(std::span<const std::byte> note);
 
@@ -83,6 +83,7 @@ class PeerView {
   std::map<std::uint32_t, Memory> memories_;
   std::map<std::uint32_t, Use> uses_;  // by slot
   std::vector<Memory> forgotten_;      // open, and perhaps still used
+  bool has_unknown_use_ = false;       // for which there was no event
   std::shared_ptr<Semaphores> semaphores_;
 };
 

@@ -35,7 +35,7 @@ Port::Desk* Port::desk(int device) noexcept {
 }
 
 Transfer* Port::begin(int device, cuda::Stream stream, std::byte* address, std::size_t bytes) noexcept {
-  if (!retired_.empty()) std::erase_if(retired_, [](const auto& view) { return view->close_all(); });
+  if (!retired_.empty()) sweep();
   Desk* const at = desk(device);
   if (at == nullptr) return nullptr;
   try {
@@ -50,6 +50,10 @@ void Port::retire(std::unique_ptr<PeerView> view) noexcept try {
   if (!view->close_all()) retired_.push_back(std::move(view));
 } catch (const std::bad_alloc&) {
   // Then the driver waits for the copies.
+}
+
+void Port::sweep() noexcept {
+  std::erase_if(retired_, [](const auto& view) { return view->close_all(); });
 }
 
 void Port::end(Transfer& transfer) noexcept {

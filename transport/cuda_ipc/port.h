@@ -56,6 +56,7 @@ class Port {
 
   // Closes what the peer of an ended link has shown, as soon as no stream uses it.
   void retire(std::unique_ptr<PeerView> view) noexcept;
+  void sweep() noexcept;
 
   // Null: out of memory.
   Desk* desk(int device) noexcept;

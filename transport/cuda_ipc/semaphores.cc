@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ Semaphores::Semaphores(Port& port) : Semaphores(port, private_page()) {}
 
 Semaphores::~Semaphores() {
   if (state_ != State::open) return;
-  const cuda::DeviceScope scope(*api_, 0);
+  const cuda::DeviceScope scope(*api_, device_);
   (void)api_->unregister_host(page());
 }
 
@@ -43,9 +44,10 @@ void* Semaphores::page() const noexcept {
   return memory_.get() - reinterpret_cast<std::uintptr_t>(memory_.get()) % page_bytes;
 }
 
-bool Semaphores::open() noexcept {
+bool Semaphores::open(int device) noexcept {
   if (state_ != State::unknown) return state_ == State::open;
   api_ = port_.api();
+  device_ = device;
   const Code code = api_->register_host(page(), page_bytes);
   state_ = code == Code::ok ? State::open : State::refused;
   if (code == Code::ok) return true;
@@ -54,28 +56,48 @@ bool Semaphores::open() noexcept {
   return false;
 }
 
-Code Semaphores::signal(cuda::Stream stream, std::size_t number) noexcept {
+void Semaphores::promise(std::size_t number) noexcept {
   Words& words = at(number);
-  // relaxed: only this process counts it, and the message that tells the other one orders the count before.
-  const std::uint32_t signalled = words.told.load(std::memory_order_relaxed) + 1;
-  const Code code = api_->write_word(stream, words.reached, signalled);
-  if (code == Code::ok) words.told.store(signalled, std::memory_order_relaxed);
+  // relaxed: only this process counts it; a packet, or the swap that takes an offer, orders it before what
+  // the peer does.
+  words.told.store(words.told.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+Code Semaphores::keep_promise(cuda::Stream stream, std::size_t number) noexcept {
+  Words& words = at(number);
+  return api_->write_word(stream, words.reached, words.told.load(std::memory_order_relaxed));  // as promise()
+}
+
+void Semaphores::take_back(std::size_t number) noexcept {
+  Words& words = at(number);
+  words.told.store(words.told.load(std::memory_order_relaxed) - 1,
+                   std::memory_order_relaxed);  // as promise()
+}
+
+void Semaphores::give(std::size_t number) noexcept {
+  Words& words = at(number);
+  // release, as the device's own stores: what a stream has done comes before.
+  words.reached.store(words.told.load(std::memory_order_relaxed), std::memory_order_release);
+}
+
+Code Semaphores::signal(cuda::Stream stream, std::size_t number) noexcept {
+  promise(number);
+  const Code code = keep_promise(stream, number);
+  if (code != Code::ok) take_back(number);
   return code;
 }
 
 Code Semaphores::signal_early(cuda::Stream stream, std::size_t number) noexcept {
   if (!api_->is_idle(stream)) return signal(stream, number);
-  Words& words = at(number);
-  const std::uint32_t signalled = words.told.load(std::memory_order_relaxed) + 1;  // as in signal()
-  words.told.store(signalled, std::memory_order_relaxed);
-  // release, as the device's own stores: what the stream has done comes before.
-  words.reached.store(signalled, std::memory_order_release);
+  promise(number);
+  give(number);
   return Code::ok;
 }
 
 bool Semaphores::is_reached(std::size_t number) const noexcept {
+  if (is_released_) return true;
   const Words& words = at(number);
-  const std::uint32_t told = words.told.load(std::memory_order_relaxed);  // as in signal()
+  const std::uint32_t told = words.told.load(std::memory_order_relaxed);  // as promise()
   // acquire: what is told to a stream from now on comes after what the device has done before it wrote this.
   const std::uint32_t reached = words.reached.load(std::memory_order_acquire);
   return static_cast<std::int32_t>(reached - told) >= 0;
@@ -85,7 +107,7 @@ Code Semaphores::await(cuda::Stream stream, std::size_t number) noexcept {
   if (is_reached(number)) return Code::ok;
   const Words& words = at(number);
   return api_->wait_word(stream, words.reached,
-                         words.told.load(std::memory_order_relaxed));  // as in signal()
+                         words.told.load(std::memory_order_relaxed));  // as promise()
 }
 
 bool Semaphores::look_briefly(std::size_t number) noexcept {
@@ -102,15 +124,15 @@ bool Semaphores::look_briefly(std::size_t number) noexcept {
 }
 
 void Semaphores::release_all() noexcept {
-  for (std::size_t number = 0; number < count; ++number) {
-    Words& words = at(number);
-    // release, as the device's own writes; nothing else hangs on the order.
-    words.reached.store(words.told.load(std::memory_order_relaxed), std::memory_order_release);
-  }
+  is_released_ = true;
+  for (std::size_t number = 0; number < count; ++number) give(number);
 }
 
 void Semaphores::leave(std::shared_ptr<Semaphores> used) noexcept try {
+  // Of all ports of the process, each of which has a lock of its own.
+  static std::mutex mutex;
   static auto& left = *new std::vector<std::shared_ptr<Semaphores>>();
+  const std::lock_guard lock(mutex);
   left.push_back(std::move(used));
 } catch (const std::bad_alloc&) {
   (void)new (std::nothrow) std::shared_ptr<Semaphores>(std::move(used));

@@ -37,8 +37,15 @@ class Semaphores {
   Semaphores(const Semaphores&) = delete;
   Semaphores& operator=(const Semaphores&) = delete;
 
-  // Whether streams can use them; asks once, before any of those below. A device is entered, as for those.
-  bool open() noexcept;
+  // Whether streams can use them; asks once, before any of those below. This device is entered, as some
+  // device is for those.
+  bool open(int device) noexcept;
+  // A signal in two steps, where the peer may look for it as soon as an offer of its is taken: it is counted
+  // before, and then given by the stream; or taken back where nobody has heard of it, or given at once.
+  void promise(std::size_t number) noexcept;
+  cuda::Code keep_promise(cuda::Stream stream, std::size_t number) noexcept;
+  void take_back(std::size_t number) noexcept;
+  void give(std::size_t number) noexcept;
   cuda::Code signal(cuda::Stream stream, std::size_t number) noexcept;
   // The same, at once if the stream has nothing to do: that spares the device a store, and streams a wait.
   cuda::Code signal_early(cuda::Stream stream, std::size_t number) noexcept;
@@ -47,7 +54,9 @@ class Semaphores {
   // Whether they are given within the time that a stream would take to be told to wait and to find out. Stops
   // looking for a while where that was in vain.
   bool look_briefly(std::size_t number) noexcept;
-  // Of a process that has died: what it was still to signal nobody waits for any more.
+  [[nodiscard]] bool is_reached(std::size_t number) const noexcept;
+  // The peer is gone: what it was still to signal nobody waits for any more. Its streams may give some
+  // signals later all the same, and the words go back: to be called again until our streams have passed.
   void release_all() noexcept;
   // Some stream is to use them still, or may be: they are left to the process's end.
   static void leave(std::shared_ptr<Semaphores> used) noexcept;
@@ -59,7 +68,6 @@ class Semaphores {
     std::atomic<std::uint32_t> reached;
   };
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "processes and devices share them");
-  [[nodiscard]] bool is_reached(std::size_t number) const noexcept;
   [[nodiscard]] Words& at(std::size_t number) const noexcept {
     return reinterpret_cast<Words*>(memory_.get())[number];
   }
@@ -71,7 +79,9 @@ class Semaphores {
   cuda::Api* api_ = nullptr;  // by which they were opened
   const std::shared_ptr<std::byte> memory_;
   State state_ = State::unknown;
-  int looks_left_out_ = 0;  // of the next ones, so many
+  int device_ = 0;            // with which they were opened
+  bool is_released_ = false;  // the peer is gone
+  int looks_left_out_ = 0;    // of the next ones, so many
 };
 
 }  // namespace parley::transport::cuda_ipc

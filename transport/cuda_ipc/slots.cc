@@ -28,7 +28,12 @@ bool Slots::is_passed(const Slot& slot) const noexcept {
 }
 
 bool Slots::are_passed() const noexcept {
-  return std::all_of(slots_.begin(), slots_.end(), [this](const auto& slot) { return is_passed(*slot); });
+  return std::all_of(slots_.begin(), slots_.end(), [this](const auto& slot) {
+    const bool is_done =
+        slot->state == Slot::State::free || (semaphores_->is_reached(ready_of(slot->number)) &&
+                                             semaphores_->is_reached(finished_of(slot->number)));
+    return is_done && is_passed(*slot);
+  });
 }
 
 // Of streams that users make, another one may have the name of one that is gone.
@@ -58,6 +63,7 @@ Slot* Slots::make(int device) noexcept {
   cuda::Api& api = *port_.api();
   Slot made;
   made.state = Slot::State::held;
+  made.number = static_cast<std::uint32_t>(slots_.size());
   made.device = device;
   if (api.create_event(made.passed) != Code::ok) return nullptr;
   try {
@@ -80,12 +86,6 @@ void Slots::free(Slot& slot, cuda::Stream stream) noexcept {
   }
   slot.state = Slot::State::free;
   free_.push_back(&slot);
-}
-
-std::uint32_t Slots::index_of(const Slot& slot) const noexcept {
-  const auto found =
-      std::find_if(slots_.begin(), slots_.end(), [&](const auto& one) { return one.get() == &slot; });
-  return static_cast<std::uint32_t>(found - slots_.begin());
 }
 
 }  // namespace parley::transport::cuda_ipc

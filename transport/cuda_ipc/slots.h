@@ -33,6 +33,7 @@ struct Slot {
     copied,   // the copy is begun: it ends with `finished`
   };
   State state = State::free;
+  std::uint32_t number = 0;
   int device = -1;
   cuda::Event passed = nullptr;  // our stream has come past all that it was told because of the offer
   OfferTicket ticket;
@@ -62,12 +63,11 @@ class Slots {
   // A free slot of this device, which is entered, for a message in this stream; it is held then.
   // Null: all are in use, or there are no more events.
   Slot* take(int device, cuda::Stream stream) noexcept;
-  // Whether our streams have passed all that they were told.
+  // Whether our streams have passed all that they were told, and what slots in use say has been done.
   [[nodiscard]] bool are_passed() const noexcept;
   // `stream` has been told all that belongs to the offer, and is told nothing more.
   void free(Slot& slot, cuda::Stream stream) noexcept;
 
-  [[nodiscard]] std::uint32_t index_of(const Slot& slot) const noexcept;
   // Null: there is no such slot.
   [[nodiscard]] Slot* at(std::uint32_t index) noexcept {
     return index < slots_.size() ? slots_[index].get() : nullptr;

@@ -41,10 +41,12 @@ void Transfer::hold(std::shared_ptr<Slots> slots, Slot& slot) noexcept {
 
 // What our stream does from now on comes after the peer's copy.
 Code Transfer::follow_peer(Look look) noexcept {
-  if (std::exchange(is_followed_, true)) return Code::ok;
-  const std::size_t finished = finished_of(slots_->index_of(*slot_));
-  if (look == Look::briefly && slots_->semaphores().look_briefly(finished)) return Code::ok;
-  return slots_->semaphores().await(stream_, finished);
+  if (is_followed_) return Code::ok;
+  const std::size_t finished = finished_of(slot_->number);
+  const bool is_seen = look == Look::briefly && slots_->semaphores().look_briefly(finished);
+  const Code code = is_seen ? Code::ok : slots_->semaphores().await(stream_, finished);
+  is_followed_ = code == Code::ok;
+  return code;
 }
 
 void Transfer::let_go() noexcept {
@@ -74,7 +76,9 @@ Code Transfer::copy(Direction direction, std::byte* peers, std::size_t bytes, Se
   if (code == Code::ok)
     code = direction == Direction::from_peer ? api.copy(address_, peers, bytes, stream_)
                                              : api.copy(peers, address_, bytes, stream_);
-  return code == Code::ok ? semaphores.signal(stream_, finished_of(slot)) : code;
+  if (code == Code::ok) code = semaphores.keep_promise(stream_, finished_of(slot));
+  if (code != Code::ok) semaphores.give(finished_of(slot));  // or the peer's stream would wait for it
+  return code;
 }
 
 Code Transfer::order(cuda::Stream stream, Look look) noexcept {

@@ -36,7 +36,7 @@ class Transfer final : public DeviceMemory {
   // Where the peer has written to a block instead of this memory: copies it from there.
   cuda::Code land(std::size_t bytes) noexcept;
   // The other way: copies between this memory and `peers`, as soon as `ready` is signalled, and signals
-  // `finished`, both of this slot.
+  // `finished`, both of this slot. REQUIRES: `finished` is promised.
   enum class Direction : std::uint8_t { from_peer, to_peer };
   cuda::Code copy(Direction direction, std::byte* peers, std::size_t bytes, Semaphores& semaphores,
                   std::uint32_t slot) noexcept;

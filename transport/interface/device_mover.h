@@ -19,8 +19,10 @@ class DeviceMover : public Mover {
   // Lets the peer copy it. Nothing: this one goes by the link. A handle of 0: the peer cannot read it, but
   // may have it pushed.
   [[nodiscard]] virtual std::optional<Exposure> expose_device(DeviceMemory& memory) noexcept = 0;
-  // The same of a receive's memory, to be written. Nothing: it is pulled to, or its data come by the link.
-  [[nodiscard]] virtual std::optional<Exposure> expose_place(DeviceMemory& memory) noexcept = 0;
+  // The same of a receive's memory, so many bytes of which are to be written. Nothing: it is pulled to, or
+  // its data come by the link.
+  [[nodiscard]] virtual std::optional<Exposure> expose_place(DeviceMemory& memory,
+                                                             std::size_t bytes) noexcept = 0;
   // The peer has told that it has begun to push so many bytes to a place; instead of note_pulled().
   virtual base::Status note_pushed(std::uint64_t handle, DeviceMemory& into, std::size_t bytes) noexcept = 0;
   // Of what one of these two has exposed, and nobody has ended.
@@ -43,9 +45,11 @@ class DeviceMover : public Mover {
   // One of the peer's. False: it is malformed.
   virtual bool take_note(std::span<const std::byte> note) noexcept = 0;
 
-  // The link has closed, and no request uses the mover any more: what is the peer's is let go. `has_died`:
-  // the peer's process has, and its devices do nothing more.
-  virtual void end(bool has_died) noexcept = 0;
+  // The link has closed, and no request uses the mover any more: what is the peer's is let go. `is_gone`: the
+  // peer has died or left, and its devices do nothing more that anybody shall wait for. Then look_after_end()
+  // is called from time to time until it says that nothing of ours waits any more.
+  virtual void end(bool is_gone) noexcept = 0;
+  [[nodiscard]] virtual bool look_after_end() noexcept = 0;
 
   // It moves no memory of the host.
   [[nodiscard]] std::optional<Exposure> expose(base::ConstMemoryRef) noexcept final { return std::nullopt; }

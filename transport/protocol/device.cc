@@ -70,7 +70,7 @@ void Messenger::handle_note(Peer& peer, std::span<const std::byte> note) noexcep
 // A receive whose copy the sender's device shall make answers with its place; the others pull.
 void Messenger::bring_to_device(Request& request, Peer& peer, const RemoteKey& key,
                                 std::size_t bytes) noexcept {
-  if (peer.device_mover->leaves_copy_to_peer(key, *request.device) && expose_place(peer, request))
+  if (peer.device_mover->leaves_copy_to_peer(key, *request.device) && expose_place(peer, request, bytes))
     return grant(request, peer, bytes);
   // A key that cannot be pulled from is `unreachable`.
   const Status status = peer.device_mover->pull_to_device(key, *request.device, bytes);
@@ -86,6 +86,7 @@ bool Messenger::push_from_device(Request& request, Peer& peer, std::span<const s
   if (request.device == nullptr || peer.device_mover == nullptr || place.size() != key.bytes.size())
     return false;
   base::copy_bytes(key.bytes.data(), place.data(), place.size());
+  if (peer.goodbye_sent) return complete(request, {}), true;  // nobody could be told any more
   const Status status = peer.device_mover->push_from_device(key, *request.device, request.granted_bytes);
   request.pulled = status.ok();
   if (status.code() == Code::device_failed)
@@ -116,11 +117,15 @@ void Messenger::handle_pushed(Peer& peer, const PacketHeader& header) noexcept {
                      !base::IntrusiveList<Request, OutboxTag>::is_linked(*request);
   if (!valid) return violate(peer, "a push that no receive expects");
   request->mover = nullptr;
-  request->ending = peer.device_mover->note_pushed(std::exchange(request->exposure, 0), *request->device,
-                                                   request->granted_bytes);
+  const std::uint64_t place = std::exchange(request->exposure, 0);
+  Status came = Code::device_failed;
+  if (header.tag == 1)
+    came = peer.device_mover->note_pushed(place, *request->device, request->granted_bytes);
+  else
+    peer.device_mover->note_pulled(place);
+  if (!request->ending.failed()) request->ending = came;
   request->pulled = true;
   request->moved_bytes = request->granted_bytes;
-  if (header.tag != 1) request->ending = Code::device_failed;
   complete(*request, {});
 }
 
@@ -130,7 +135,7 @@ bool recall_from_device(Request& request) noexcept {
     request.exposure = 0;
     return true;
   }
-  request.state = RequestState::lent;
+  if (request.kind == RequestKind::send) request.state = RequestState::lent;
   return false;
 }
 

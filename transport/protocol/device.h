@@ -23,7 +23,8 @@ void write_to_device(Request& request, std::size_t offset, std::span<const std::
 // The payload of a packet has landed: in peer.landing_place, else in `buffer`.
 void landed_for_device(Peer& peer, Request& request, const PacketHeader& header,
                        const std::byte* buffer) noexcept;
-// Takes back a send that was exposed. False: its receiver was first, and is about to say so.
+// Takes back a send, or the place of a receive, that was exposed. False: the peer was first, and is about to
+// say so.
 bool recall_from_device(Request& request) noexcept;
 // Before the request is freed.
 void release_device(Request& request) noexcept;

@@ -12,6 +12,9 @@ using base::Code;
 using base::Status;
 
 namespace {
+
+// Streams wait for a peer that is gone.
+constexpr auto device_look_period = std::chrono::milliseconds(10);
 // How long an aborted operation may wait for the piece that is on the link right now, before the link is
 // closed. Prompt: abort() promises that all who wait return within 100 ms.
 constexpr std::chrono::milliseconds grace_of(AbortManner manner) noexcept {
@@ -222,6 +225,8 @@ std::chrono::steady_clock::time_point Messenger::tick(std::chrono::steady_clock:
     request = next;
   }
   if (ending_) next_expiry = std::min(next_expiry, end_grace(now));
+  std::erase_if(ended_movers_, [](DeviceMover* mover) { return mover->look_after_end(); });
+  if (!ended_movers_.empty()) next_expiry = std::min(next_expiry, now + device_look_period);
   settle();
   look_after_awaited(now);
   return next_expiry;
@@ -260,7 +265,9 @@ void Messenger::end_when_safe(Request& request, Status status) noexcept {
   }
   const bool between_pieces =
       request.state == RequestState::moving && request.peer->landing_request != &request;
-  if (between_pieces) {  // those that still come find no receive and are dropped
+  // A place that is being written is left to the answer that is about to come.
+  const bool is_taken = between_pieces && request.exposure != 0 && !recall_from_device(request);
+  if (between_pieces && !is_taken) {  // those that still come find no receive and are dropped
     using Outbox = base::IntrusiveList<Request, OutboxTag>;
     if (Outbox::is_linked(request)) Outbox::remove(request);
     return complete(request, status);

@@ -248,7 +248,11 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
   else if (reason.code() == Code::io_error)
     reason = Status(Code::peer_died, reason.native());
   fail_peer(*peer, reason, peer->culprit);
-  if (device_mover != nullptr) device_mover->end(reason.code() == Code::peer_died);
+  if (device_mover != nullptr) {
+    const Code why = peer->reason.code();
+    device_mover->end(why == Code::peer_died || why == Code::peer_left);
+    if (!device_mover->look_after_end()) ended_movers_.push_back(device_mover);
+  }
 }
 
 }  // namespace parley::transport

@@ -65,8 +65,7 @@ class Messenger final : public PacketSink {
   // this object.
   void set_mover(std::uint32_t number, Mover& mover) noexcept { peers_[number].mover = &mover; }
 
-  // Before the first link.
-  void set_device_movers(MakeDeviceMover make) { make_device_mover_ = std::move(make); }
+  void set_device_movers(MakeDeviceMover make) { make_device_mover_ = std::move(make); }  // before any link
 
   // Begins an operation that its caller makes of others; only end_composite() ends it. Null: no memory.
   Request* begin_composite(const CompositeSpec& spec) noexcept;
@@ -393,6 +392,7 @@ class Messenger final : public PacketSink {
   bool yielded_ = false;                     // pump() has something to do
   bool awaits_device_ = false;               // pieces are on their way from a device: pump() looks for them
   MakeDeviceMover make_device_mover_;
+  std::vector<DeviceMover*> ended_movers_;  // of which something waits still, see DeviceMover::end()
 };
 
 }  // namespace parley::transport

@@ -32,8 +32,8 @@ std::optional<Exposure> expose_device(const Peer& peer, Request& request) noexce
   return exposure;
 }
 
-bool expose_place(const Peer& peer, Request& request) noexcept {
-  const auto exposure = peer.device_mover->expose_place(*request.device);
+bool expose_place(const Peer& peer, Request& request, std::size_t bytes) noexcept {
+  const auto exposure = peer.device_mover->expose_place(*request.device, bytes);
   if (!exposure) return false;
   request.mover = peer.device_mover;
   request.exposure = exposure->handle;

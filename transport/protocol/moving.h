@@ -13,7 +13,7 @@ namespace parley::transport {
 std::optional<Exposure> expose(const Peer& peer, Request& request) noexcept;
 std::optional<Exposure> expose_device(const Peer& peer, Request& request) noexcept;
 // The memory of a receive, to the same mover. False: it cannot be shown.
-bool expose_place(const Peer& peer, Request& request) noexcept;
+bool expose_place(const Peer& peer, Request& request, std::size_t bytes) noexcept;
 // The mover works for it no more. False: the peer has the message.
 bool end_move(Request& request) noexcept;
 

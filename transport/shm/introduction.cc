@@ -18,7 +18,7 @@ using base::Status;
 namespace {
 
 constexpr std::array<char, 8> magic{'\x89', 'P', 'A', 'R', 'L', 'E', 'Y', 'S'};
-constexpr std::uint16_t version = 2;
+constexpr std::uint16_t version = 3;
 
 // On the wire.
 enum Reason : std::uint8_t {

@@ -230,36 +230,49 @@ TEST_F(DeviceOrdering, ASecondMessageInAnotherStreamDoesNotLetTheFirstGo) {
 }
 
 // Who leaves waits for its device, or its last messages would never be written.
+// Also where it is matched when this rank leaves already, and then copied by its device; and where its Work
+// is kept until then.
 TEST_F(DeviceOrdering, WhoLeavesWaitsForWhatItHasSent) {
-  const int code = run_ranks(2,
-                             [](int rank, int) {
-                               DeviceRank device;
-                               {
-                                 ProcessGroup world = init();
-                                 const DeviceBuffer buffer(device, bytes);
-                                 if (rank == 0) {
-                                   device.simulated().hold(cuda::default_stream);
-                                   fill(device, buffer, 7, cuda::default_stream);
-                                   world.send(buffer.tensor(), 1);
-                                   std::atomic<bool> goes_on{false};
-                                   std::thread device_goes_on([&] {
-                                     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-                                     goes_on = true;
-                                     device.simulated().let_go(cuda::default_stream);
-                                   });
-                                   destroy();
-                                   const bool has_waited = goes_on;
-                                   device_goes_on.join();
-                                   expect(has_waited, "it has waited for the device");
-                                 } else {
-                                   world.recv(buffer.tensor(), 0);
-                                   expect_filled(buffer.download(bytes), 7);
-                                   destroy();
-                                 }
-                               }
-                             },
-                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
-  EXPECT_EQ(code, 0);
+  enum class Matched { before, before_and_kept, late };
+  for (const Matched matched : {Matched::before, Matched::before_and_kept, Matched::late}) {
+    const int code =
+        run_ranks(2,
+                  [&](int rank, int) {
+                    DeviceRank device;
+                    {
+                      ProcessGroup world = init();
+                      const DeviceBuffer buffer(device, bytes);
+                      // From now on rank 0 knows that it will push, and shows nothing.
+                      rank == 0 ? (void)world.send(buffer.tensor(), 1) : (void)world.recv(buffer.tensor(), 0);
+                      world.barrier();
+                      if (rank == 0) {
+                        device.simulated().hold(cuda::default_stream);
+                        fill(device, buffer, 7, cuda::default_stream);
+                        Work sent = world.isend(buffer.tensor(), 1);
+                        if (matched != Matched::late) sent.wait();
+                        if (matched == Matched::before) sent = {};
+                        std::atomic<bool> goes_on{false};
+                        std::thread device_goes_on([&] {
+                          std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                          goes_on = true;
+                          device.simulated().let_go(cuda::default_stream);
+                        });
+                        destroy();
+                        const bool has_waited = goes_on;
+                        device_goes_on.join();
+                        expect(has_waited, "it has waited for the device");
+                      } else {
+                        if (matched == Matched::late)
+                          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                        world.recv(buffer.tensor(), 0);
+                        expect_filled(buffer.download(bytes), 7);
+                        destroy();
+                      }
+                    }
+                  },
+                  {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+    EXPECT_EQ(code, 0) << static_cast<int>(matched);
+  }
 }
 
 // synchronize() means the stream that went on after the operation, whichever is current by then.

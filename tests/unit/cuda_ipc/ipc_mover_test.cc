@@ -200,7 +200,7 @@ TEST_F(Mover, APlaceThatCannotBeShownIsFilledFromABlock) {
   std::byte* pool = nullptr;
   ASSERT_EQ(device().allocate_pool_memory(64, pool), cuda::Code::ok);
   Transfer& transfer = begin(pool, 64);
-  const auto place = mover_.expose_place(transfer);
+  const auto place = mover_.expose_place(transfer, 64);
   ASSERT_TRUE(place);
   ledger_.take(*place);
   const auto copies = device().count(Call::copy);

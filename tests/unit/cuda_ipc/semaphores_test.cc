@@ -1,6 +1,10 @@
 // What streams tell each other by words, and the host by itself.
 #include "transport/cuda_ipc/semaphores.h"
 
+#include <array>
+#include <atomic>
+#include <memory>
+
 #include "tests/unit/cuda_ipc/rank.h"
 
 namespace parley::transport::cuda_ipc {
@@ -10,11 +14,12 @@ using cuda::testing::Call;
 
 class SemaphoresTest : public Rank {
  protected:
-  SemaphoresTest() { EXPECT_TRUE(semaphores_.open()); }
+  SemaphoresTest() { EXPECT_TRUE(semaphores_.open(0)); }
   // Of the default stream.
   void finish() { EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok); }
 
-  Semaphores semaphores_{*port_};
+  std::shared_ptr<std::byte> page_ = Ledger().own_words();
+  Semaphores semaphores_{*port_, page_};
 };
 
 TEST_F(SemaphoresTest, HoldStreamsBackUntilTheyAreGiven) {
@@ -45,22 +50,49 @@ TEST_F(SemaphoresTest, AreGivenAtOnceByAStreamWithoutWork) {
   EXPECT_TRUE(semaphores_.look_briefly(0));
 }
 
-TEST_F(SemaphoresTest, AreReleasedWhereTheirProcessHasDied) {
-  const cuda::Stream lost = own_.stream(), waits = own_.stream();
+// Its streams may give signals after its end was heard of, and words go back.
+TEST_F(SemaphoresTest, AreReleasedAgainWhereTheirPeerIsGone) {
+  const cuda::Stream lost = own_.stream(), waits = own_.stream(), late = own_.stream();
   device().hold(lost);
-  ASSERT_EQ(semaphores_.signal(lost, 7), cuda::Code::ok);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(semaphores_.signal(lost, 7), cuda::Code::ok);
+  device().hold(waits);
   ASSERT_EQ(semaphores_.await(waits, 7), cuda::Code::ok);
   semaphores_.release_all();
+  auto& words = *reinterpret_cast<std::array<std::atomic<std::uint32_t>, 2>*>(page_.get() + 7 * 8);
+  EXPECT_EQ(words[0], 3U);
+  EXPECT_EQ(words[1], 3U);
+  words[1] = 1;  // of the first one's
+  device().let_go(waits);
+  EXPECT_EQ(device().pending(waits), 1U);
+  semaphores_.release_all();
   EXPECT_EQ(device().synchronize(waits), cuda::Code::ok);
+  words[1] = 2;
+  ASSERT_EQ(semaphores_.await(late, 7), cuda::Code::ok) << "nobody waits for it any more";
+  EXPECT_EQ(device().pending(late), 0U);
   device().let_go(lost);
   EXPECT_EQ(device().synchronize(lost), cuda::Code::ok);
+}
+
+// A promise is counted before an offer is taken, for its owner may look for the end of the copy at once.
+TEST_F(SemaphoresTest, ArePromisedBeforeTheyAreGiven) {
+  semaphores_.promise(2);
+  EXPECT_FALSE(semaphores_.is_reached(2));
+  semaphores_.take_back(2);
+  EXPECT_TRUE(semaphores_.is_reached(2));
+  semaphores_.promise(2);
+  ASSERT_EQ(semaphores_.keep_promise(cuda::default_stream, 2), cuda::Code::ok);
+  finish();
+  EXPECT_TRUE(semaphores_.is_reached(2));
+  semaphores_.promise(2);
+  semaphores_.give(2);
+  EXPECT_TRUE(semaphores_.is_reached(2));
 }
 
 TEST_F(SemaphoresTest, AreRefusedOnceWhereWordsCannotBeShared) {
   Semaphores refused(*port_);
   device().fail_next(Call::register_host, cuda::Code::not_supported);
-  EXPECT_FALSE(refused.open());
-  EXPECT_FALSE(refused.open());
+  EXPECT_FALSE(refused.open(0));
+  EXPECT_FALSE(refused.open(0));
   EXPECT_EQ(device().count(Call::register_host), 2U) << "and those of the fixture";
 }
 

@@ -87,5 +87,79 @@ TEST_F(DeviceMessages, APushThatFailsIsToldToBoth) {
   expect_done(not_landed, Code::device_failed);
 }
 
+// The sender is at it, and about to say so: the memory is not given back before.
+TEST_F(DeviceMessages, AnAbortWaitsForTheAnswerToATakenPlace) {
+  use_movers();
+  movers_[1].wants_pushes = true;
+  Request& received = receive(memory(Bytes(large)));
+  Request& sent = send(memory(content(large)));
+  while (sent.state != RequestState::done) world_.progress(1), world_.progress(0);
+  ASSERT_EQ(board_.offers.back().state, State::taken);
+  ASSERT_EQ(received.state, RequestState::moving);
+  ASSERT_TRUE(world_.messengers[1]->abort_context(0, 1, "enough"));
+  EXPECT_EQ(received.state, RequestState::moving);
+  world_.settle();
+  expect_done(sent);
+  expect_done(received, Code::aborted);
+}
+
+TEST_F(DeviceMessages, AnAbortTakesAPlaceBack) {
+  use_movers();
+  movers_[1].wants_pushes = true;
+  Request& received = receive(memory(Bytes(large)));
+  send(memory(content(large)));
+  while (received.state != RequestState::moving) world_.progress(1);
+  ASSERT_TRUE(world_.messengers[1]->abort_context(0, 1, "enough"));
+  expect_done(received, Code::aborted);
+  EXPECT_EQ(board_.offers.back().state, State::withdrawn);
+  world_.settle();
+}
+
+TEST_F(DeviceMessages, ADeadlineWhileAPlaceIsTakenClosesTheLink) {
+  use_movers();
+  movers_[1].wants_pushes = true;
+  Request& received = receive(memory(Bytes(large)));
+  Request& sent = send(memory(content(large)));
+  while (sent.state != RequestState::done) world_.progress(1), world_.progress(0);
+  ASSERT_EQ(received.state, RequestState::moving);
+  const auto now = std::chrono::steady_clock::now();
+  (void)world_.messengers[1]->tick(now);
+  (void)world_.messengers[1]->tick(now + std::chrono::hours(2));
+  world_.settle();
+  expect_done(received, Code::timed_out);
+  EXPECT_TRUE(movers_[1].has_ended);
+  EXPECT_FALSE(movers_[1].peer_is_gone);
+}
+
+// Nothing of a sender that only pushes has to be taken back.
+TEST_F(DeviceMessages, AnOfferToPushIsCancelledLikeOthers) {
+  use_movers();
+  movers_[0].only_pushes = true;
+  movers_[1].wants_pushes = true;
+  PretendMemory &other = memory(content(large, 1)), &into = memory(Bytes(large));
+  Request& sent = send(memory(content(large)));
+  EXPECT_TRUE(world_.messengers[0]->cancel(sent, Code::cancelled));
+  expect_done(sent, Code::cancelled);
+  Request& received = receive(into);
+  Request& again = send(other);
+  world_.settle();
+  expect_done(again);
+  expect_done(received);
+  EXPECT_EQ(into.memory, other.memory);
+  for (const auto& offer : board_.offers) EXPECT_EQ(offer.memory, &into) << "places alone";
+}
+
+TEST_F(DeviceMessages, AMoverIsLookedAfterUntilNothingWaits) {
+  use_movers();
+  movers_[0].looks_wanted = 3;
+  world_.messengers[0]->peer(1).endpoint->close();
+  world_.progress(0);
+  ASSERT_TRUE(movers_[0].has_ended);
+  const int before = movers_[0].looks_after_end;
+  for (int i = 0; i < 5; ++i) (void)world_.messengers[0]->tick(std::chrono::steady_clock::now());
+  EXPECT_LT(before, 3);
+  EXPECT_EQ(movers_[0].looks_after_end, 3);
+}
+
 }  // namespace
 }  // namespace parley::transport

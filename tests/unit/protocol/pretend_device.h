@@ -89,9 +89,10 @@ class PretendDeviceMover final : public DeviceMover {
   [[nodiscard]] std::string describe() const override { return "pretend"; }
 
   std::optional<Exposure> expose_device(DeviceMemory& memory) noexcept override {
+    if (only_pushes) return Exposure{key_to(nothing_shown)};
     return exposes_nothing ? std::nullopt : std::optional(show(memory));
   }
-  std::optional<Exposure> expose_place(DeviceMemory& memory) noexcept override {
+  std::optional<Exposure> expose_place(DeviceMemory& memory, std::size_t) noexcept override {
     return exposes_no_place ? std::nullopt : std::optional(show(memory));
   }
   RemoteKey key_of(std::uint64_t handle) const noexcept override { return key_to(handle - 1); }
@@ -135,21 +136,25 @@ class PretendDeviceMover final : public DeviceMover {
     known_[number] = true;
     return true;
   }
-  void end(bool has_died) noexcept override {
+  void end(bool is_gone) noexcept override {
     has_ended = true;
-    peer_has_died = has_died;
+    peer_is_gone = is_gone;
   }
+  bool look_after_end() noexcept override { return ++looks_after_end >= looks_wanted; }
 
   bool exposes_nothing = false;
   bool exposes_no_place = false;
+  bool only_pushes = false;   // what it sends
   bool wants_pushes = false;  // what it receives
-  bool peer_has_died = false;
+  bool peer_is_gone = false;
+  int looks_after_end = 0, looks_wanted = 1;
   base::Status land_failure;
   bool cannot_copy = false;
   bool has_ended = false;
   bool wrong = false;  // told of a copy that never was, or shown a key without its note
 
  private:
+  static constexpr std::uint64_t nothing_shown = ~std::uint64_t{0};
   static RemoteKey key_to(std::uint64_t number) noexcept {
     RemoteKey key;
     std::memcpy(key.bytes.data(), &number, sizeof(number));

@@ -58,6 +58,9 @@ TEST(Selection, HasOneRankWorkWhereAllMemoryIsOnOneDevice) {
   const Plan plan = select(one, {});
   EXPECT_EQ(plan.chosen.algorithm, Algorithm::rooted);
   EXPECT_THAT(explain(one, plan), HasSubstr(", for all memory is on one device"));
+  one.shape.count = std::uint64_t{1} << 30;
+  EXPECT_FALSE(select(one, {}).for_one_device) << "12 GiB beside the caller's";
+  one.shape.count = 1 << 20;
   one.operation = Operation::broadcast;
   EXPECT_EQ(select(one, {}).chosen.algorithm, Algorithm::linear);
   one.surroundings.near = Link::tcp;  // by way of the host
