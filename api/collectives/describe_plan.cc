@@ -6,6 +6,7 @@
 #include "api/checks.h"
 #include "api/collective/channel.h"
 #include "api/collective_call.h"
+#include "api/device_path.h"
 #include "transport/base/log.h"
 
 namespace parley {

@@ -6,6 +6,7 @@
 #include "transport/base/log.h"
 #include "transport/base/read_alone.h"
 #include "transport/protocol/messenger.h"
+#include "transport/protocol/moving.h"
 
 namespace parley::transport {
 
