@@ -186,7 +186,7 @@ TEST(Introduction, WhoeverHasAnsweredWaitsForTheLastWordWithoutADeadline) {
 // The message as transport/shm/README.md has it.
 struct Forged {
   std::array<char, 8> magic{'\x89', 'P', 'A', 'R', 'L', 'E', 'Y', 'S'};
-  std::uint16_t version = 2;
+  std::uint16_t version = 3;
   std::uint8_t refusal = 0;
   std::uint8_t unused = 0;
   std::uint32_t from = 7;
@@ -237,7 +237,7 @@ TEST_F(ForgedIntroduction, AnotherProtocolOrVersionIsRefused) {
   message.magic[7] = 'X';
   EXPECT_EQ(answer_to(message, descriptors_, why_).code(), Code::protocol_violation);
   message = {};
-  message.version = 3;
+  ++message.version;
   EXPECT_EQ(answer_to(message, descriptors_, why_).code(), Code::refused);
   EXPECT_EQ(why_, "the other process uses another release of Parley");
 }
