@@ -142,6 +142,9 @@ TEST_F(Mover, ATakenOfferIsNotWithdrawn) {
 
 TEST_F(Mover, ShowsNothingWhereTheDriverRefuses) {
   std::byte* const memory = allocate(64);
+  // A stream without work is told nothing.
+  device().hold(cuda::default_stream);
+  ASSERT_EQ(device().fill(memory, 1, 1, cuda::default_stream), cuda::Code::ok);
   // In the order in which they are needed.
   for (const Call call : {Call::create_event, Call::facts_of, Call::export_memory, Call::write_word}) {
     device().fail_next(call, cuda::Code::not_supported);
@@ -149,6 +152,7 @@ TEST_F(Mover, ShowsNothingWhereTheDriverRefuses) {
     EXPECT_FALSE(mover_.expose_device(transfer)) << static_cast<int>(call);
     transfer.release();
   }
+  device().let_go(cuda::default_stream);
   send(memory, 64);
   EXPECT_EQ(notes(), std::vector{NoteKind::memory});
 }
