@@ -41,7 +41,7 @@ std::string IpcMover::describe() const {
   return ledger_ == nullptr ? "device memory by device copies" : "device memory by CUDA IPC";
 }
 
-std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept try {
+std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept {
   const auto& transfer = static_cast<const Transfer&>(memory);
   if (copies_ == Copies::by_us && peer_ != nullptr && peer_->shows_memory_of(transfer.device())) {
     const Key key{.slot = Key::no_slot};
@@ -50,19 +50,13 @@ std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept t
     return exposure;
   }
   return offer(static_cast<Transfer&>(memory), transfer.bytes(), Use::to_be_read);
-} catch (const std::bad_alloc&) {
-  static_cast<Transfer&>(memory).let_go();
-  return std::nullopt;
 }
 
-std::optional<Exposure> IpcMover::expose_place(DeviceMemory& memory, std::size_t bytes) noexcept try {
+std::optional<Exposure> IpcMover::expose_place(DeviceMemory& memory, std::size_t bytes) noexcept {
   return offer(static_cast<Transfer&>(memory), bytes, Use::to_be_written);
-} catch (const std::bad_alloc&) {
-  static_cast<Transfer&>(memory).let_go();
-  return std::nullopt;
 }
 
-std::optional<Exposure> IpcMover::offer(Transfer& transfer, std::size_t bytes, Use use) {
+std::optional<Exposure> IpcMover::offer(Transfer& transfer, std::size_t bytes, Use use) noexcept try {
   const cuda::DeviceScope scope(*port_.api(), transfer.device());
   transfer.let_go();  // it was exposed before, and did not leave
   if (!slots_->semaphores().open(transfer.device())) return std::nullopt;
@@ -86,6 +80,9 @@ std::optional<Exposure> IpcMover::offer(Transfer& transfer, std::size_t bytes, U
   key.ticket_generation = ticket->generation;
   std::memcpy(slot->key.bytes.data(), &key, sizeof(key));
   return Exposure{slot->key, std::uint64_t{key.slot} + 1};
+} catch (const std::bad_alloc&) {
+  transfer.let_go();
+  return std::nullopt;
 }
 
 RemoteKey IpcMover::key_of(std::uint64_t handle) const noexcept {
@@ -200,7 +197,6 @@ void IpcMover::end(bool is_gone) noexcept {
   if (peer_ == nullptr) return;
   if (is_gone) left_ = peer_->semaphores();
   port_.retire(std::move(peer_));
-  if (is_gone) (void)look_after_end();
 }
 
 bool IpcMover::look_after_end() noexcept {

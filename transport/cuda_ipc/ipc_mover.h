@@ -67,7 +67,7 @@ class IpcMover final : public DeviceMover {
 
  private:
   enum class Use : std::uint8_t { to_be_read, to_be_written };
-  std::optional<Exposure> offer(Transfer& transfer, std::size_t bytes, Use use);
+  std::optional<Exposure> offer(Transfer& transfer, std::size_t bytes, Use use) noexcept;
   bool show(const Transfer& transfer, std::size_t bytes, Use use, Slot& slot, Key& key);
   base::Status copy(Transfer::Direction direction, const RemoteKey& key, Transfer& transfer,
                     std::size_t bytes) noexcept;

@@ -67,18 +67,18 @@ bool PeerView::shows_memory_of(int device) const noexcept {
 void PeerView::note_use(const Key& key, int device, cuda::Stream stream) noexcept try {
   cuda::Api& api = *port_.api();
   const cuda::DeviceScope scope(api, device);
-  const auto known = uses_.find(key.slot);
-  if (known == uses_.end() || known->second.device != device) {
+  auto use = uses_.find(key.slot);
+  if (use == uses_.end() || use->second.device != device) {
     cuda::Event made = nullptr;
     if (api.create_event(made) != Code::ok) return (void)(has_unknown_use_ = true);
-    if (known != uses_.end()) {
-      has_unknown_use_ |= is_under_way(known->second);
-      const cuda::DeviceScope there(api, known->second.device);
-      (void)api.destroy_event(known->second.passed);
+    if (use != uses_.end()) {
+      has_unknown_use_ |= is_under_way(use->second);
+      const cuda::DeviceScope there(api, use->second.device);
+      (void)api.destroy_event(use->second.passed);
     }
-    uses_[key.slot] = {device, made};
+    use = uses_.insert_or_assign(key.slot, Use{device, made}).first;
   }
-  (void)api.record(uses_[key.slot].passed, stream);
+  (void)api.record(use->second.passed, stream);
   const auto found = memories_.find(key.memory);
   if (found == memories_.end()) return;
   Memory& memory = found->second;

@@ -13,6 +13,7 @@
 namespace parley::testing {
 
 std::string reason_against_sharing() {
+  if (!DeviceRank::is_real()) return {};
   const SharedPage<std::array<char, 256>> reason;
   const int code = run_ranks(1, [&](int, int) {
     std::string words;

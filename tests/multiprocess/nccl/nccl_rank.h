@@ -14,8 +14,8 @@
 
 namespace parley::testing {
 
-// Why several ranks cannot have NCCL on the machine's one device; "" where they can. A child looks, since who
-// has opened NCCL must not fork.
+// Why several ranks cannot have NCCL on the machine's one device; "" where they can, or it is simulated. A
+// child looks, since who has opened NCCL must not fork.
 [[nodiscard]] std::string reason_against_sharing();
 
 // For ranks that all have NCCL: on a real device they share it, which NCCL must be told.

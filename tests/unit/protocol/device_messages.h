@@ -85,6 +85,19 @@ class DeviceMessages : public ::testing::Test {
     EXPECT_EQ(request.state, RequestState::done);
     EXPECT_EQ(request.status.code(), code) << request.status.describe();
   }
+  // A message that arrives whole; its receive's memory.
+  PretendMemory& play(std::size_t bytes, bool posted_first = true) {
+    PretendMemory &from = memory(content(bytes)), &into = memory(Bytes(bytes));
+    Request* received = posted_first ? &receive(into) : nullptr;
+    Request& sent = send(from);
+    world_.settle();
+    if (!posted_first) received = &receive(into);
+    world_.settle();
+    expect_done(sent);
+    expect_done(*received);
+    EXPECT_EQ(into.memory, from.memory);
+    return into;
+  }
   // The receiver has taken the offer, and the sender does not know yet.
   Request& lend(PretendMemory& from, PretendMemory& into) {
     use_movers();
@@ -92,6 +105,15 @@ class DeviceMessages : public ::testing::Test {
     Request& sent = send(from);
     while (received.state != RequestState::done) world_.progress(1);
     expect_done(received);
+    return sent;
+  }
+
+  // The sender has taken the place of the receive that is posted, and its receiver does not know yet.
+  Request& push() {
+    use_movers();
+    movers_[1].wants_pushes = true;
+    Request& sent = send(memory(content(large)));
+    while (sent.state != RequestState::done) world_.progress(1), world_.progress(0);
     return sent;
   }
 

@@ -9,15 +9,7 @@ TEST_F(DeviceMessages, ArePushedWhereTheReceiverWantsThat) {
   movers_[1].wants_pushes = true;
   for (const std::size_t bytes : {std::size_t{1}, large}) {
     for (const bool posted_first : {true, false}) {
-      PretendMemory &from = memory(content(bytes)), &into = memory(Bytes(bytes));
-      Request* received = posted_first ? &receive(into) : nullptr;
-      Request& sent = send(from);
-      world_.settle();
-      if (!posted_first) received = &receive(into);
-      world_.settle();
-      expect_done(sent);
-      expect_done(*received);
-      EXPECT_EQ(into.memory, from.memory);
+      const PretendMemory& into = play(bytes, posted_first);
       EXPECT_EQ(board_.offers.back().memory, &into);
       EXPECT_EQ(board_.offers.back().state, State::taken);
       EXPECT_EQ(board_.offers[board_.offers.size() - 2].state, State::withdrawn) << "of the sender";
@@ -29,22 +21,13 @@ TEST_F(DeviceMessages, ArePushedWhereTheReceiverWantsThat) {
 TEST_F(DeviceMessages, FindAnotherWayThanAPush) {
   use_movers();
   movers_[1].wants_pushes = true;
-  const auto play = [&] {
-    PretendMemory &from = memory(content(large)), &into = memory(Bytes(large));
-    Request& received = receive(into);
-    Request& sent = send(from);
-    world_.settle();
-    expect_done(sent);
-    expect_done(received);
-    EXPECT_EQ(into.memory, from.memory);
-  };
   movers_[1].exposes_no_place = true;
-  play();
+  play(large);
   EXPECT_EQ(board_.offers.size(), 1U);
   EXPECT_EQ(board_.offers[0].state, State::taken);
   movers_[1].exposes_no_place = false;
   movers_[0].cannot_copy = true;
-  play();
+  play(large);
   EXPECT_EQ(board_.offers.back().state, State::withdrawn);
 }
 
@@ -89,11 +72,8 @@ TEST_F(DeviceMessages, APushThatFailsIsToldToBoth) {
 
 // The sender is at it, and about to say so: the memory is not given back before.
 TEST_F(DeviceMessages, AnAbortWaitsForTheAnswerToATakenPlace) {
-  use_movers();
-  movers_[1].wants_pushes = true;
   Request& received = receive(memory(Bytes(large)));
-  Request& sent = send(memory(content(large)));
-  while (sent.state != RequestState::done) world_.progress(1), world_.progress(0);
+  const Request& sent = push();
   ASSERT_EQ(board_.offers.back().state, State::taken);
   ASSERT_EQ(received.state, RequestState::moving);
   ASSERT_TRUE(world_.messengers[1]->abort_context(0, 1, "enough"));
@@ -116,11 +96,8 @@ TEST_F(DeviceMessages, AnAbortTakesAPlaceBack) {
 }
 
 TEST_F(DeviceMessages, ADeadlineWhileAPlaceIsTakenClosesTheLink) {
-  use_movers();
-  movers_[1].wants_pushes = true;
   Request& received = receive(memory(Bytes(large)));
-  Request& sent = send(memory(content(large)));
-  while (sent.state != RequestState::done) world_.progress(1), world_.progress(0);
+  push();
   ASSERT_EQ(received.state, RequestState::moving);
   const auto now = std::chrono::steady_clock::now();
   (void)world_.messengers[1]->tick(now);

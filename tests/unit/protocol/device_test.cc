@@ -12,15 +12,7 @@ TEST_F(DeviceMessages, ArePulledWhereThereIsAMover) {
   use_movers();
   for (const std::size_t bytes : {std::size_t{1}, large}) {
     for (const bool posted_first : {true, false}) {
-      PretendMemory &from = memory(content(bytes)), &into = memory(Bytes(bytes));
-      Request* received = posted_first ? &receive(into) : nullptr;
-      Request& sent = send(from);
-      world_.settle();
-      if (!posted_first) received = &receive(into);
-      world_.settle();
-      expect_done(sent);
-      expect_done(*received);
-      EXPECT_EQ(into.memory, from.memory);
+      play(bytes, posted_first);
       EXPECT_EQ(board_.offers.back().state, State::taken);
     }
   }
@@ -37,13 +29,7 @@ TEST_F(DeviceMessages, GoByTheLinkWhereNothingIsExposedOrPulled) {
     way();
     for (const bool has_room : {true, false}) {
       device_.has_room = has_room;
-      PretendMemory &from = memory(content(large)), &into = memory(Bytes(large));
-      Request& received = receive(into);
-      Request& sent = send(from);
-      world_.settle();
-      expect_done(sent);
-      expect_done(received);
-      EXPECT_EQ(into.memory, from.memory);
+      play(large);
     }
   }
 }
