@@ -27,6 +27,8 @@ constexpr int most_looks_left_out = 4;
 constexpr int most_looks_of_callers = 50;
 // Of a parked thread, for peers that wonder whether this process lives.
 constexpr auto pulse_period = std::chrono::seconds(1);
+// As long as it finds something: a death is heard, then seen, then told.
+constexpr int most_looks_of_pulse = 8;
 
 }  // namespace
 
@@ -109,9 +111,12 @@ void Engine::look_in(std::uint64_t& seen_polls) noexcept {
   const bool callers_look = polling_ || asleep_ || callers_have_polled(seen_polls);
   if (!callers_look) {
     tick(Clock::now());
-    // As after a sleep: what a transport asks for at every so many looks only is due now, too.
-    for (auto& transport : transports_) transport->arm();
-    if (poll_once(nullptr) != 0) announce_events();
+    for (int looks = 0; looks < most_looks_of_pulse; ++looks) {
+      // As after a sleep: what a transport asks for at every so many looks only is due now, too.
+      for (auto& transport : transports_) transport->arm();
+      if (poll_once(nullptr) == 0) break;
+      announce_events();
+    }
     // Somebody dials us, and waits for the next step of the handshake.
     if (reactor_is_busy(Clock::now())) background_.store(Background::watching, std::memory_order_relaxed);
   }

@@ -143,12 +143,12 @@ void Engine::run_deferred_unlocked() {
 }
 
 void Engine::tick(Clock::time_point now) noexcept {
-  const std::uint64_t work = reactor_.work_done();
-  if (std::exchange(seen_reactor_work_, work) != work) reactor_busy_until_ = now + reactor_attention;
   if (!asleep_ && now >= next_reactor_poll_) {
     reactor_.poll();
     next_reactor_poll_ = now + reactor_period;
   }
+  const std::uint64_t work = reactor_.work_done();
+  if (std::exchange(seen_reactor_work_, work) != work) reactor_busy_until_ = now + reactor_attention;
   if (now < next_tick_ && now < next_expiry_) return;
   expire(now);
   next_tick_ = now + tick_period;
