@@ -37,10 +37,9 @@ DeviceBlocks::Block DeviceBlocks::take(std::size_t bytes, cuda::Stream stream) n
   }
   Block block{.bytes = size};
   Code code = api_.allocate(size, block.memory);
-  for (; code == Code::out_of_memory && !free_.empty(); code = api_.allocate(size, block.memory)) {
-    kept_bytes_ -= free_.front().bytes;
-    drop(free_.front());
-    free_.erase(free_.begin());
+  if (code == Code::out_of_memory && !free_.empty()) {
+    trim(0);
+    code = api_.allocate(size, block.memory);
   }
   if (code != Code::ok) return {};
   ++count_;
@@ -48,13 +47,24 @@ DeviceBlocks::Block DeviceBlocks::take(std::size_t bytes, cuda::Stream stream) n
 }
 
 void DeviceBlocks::give_back_after(Block block, cuda::Stream stream) noexcept {
-  const bool is_kept = kept_bytes_ + block.bytes <= most_kept_bytes && events_.take(block.after) == Code::ok;
-  if (!is_kept || api_.record(block.after, stream) != Code::ok) return drop(block);
+  // What fails here has failed the stream.
+  if (events_.take(block.after) != Code::ok || api_.record(block.after, stream) != Code::ok)
+    return drop(block);
   free_.push_back(block);
   kept_bytes_ += block.bytes;
+  if (kept_bytes_ > most_kept_) trim(most_kept_);
 }
 
-// Freeing waits for what still reads it.
+void DeviceBlocks::trim(std::size_t bytes) noexcept {
+  std::erase_if(free_, [&](const Block& block) {
+    if (kept_bytes_ <= bytes) return false;
+    if (block.after != nullptr && api_.query(block.after) == Code::not_ready) return false;
+    kept_bytes_ -= block.bytes;
+    drop(block);
+    return true;
+  });
+}
+
 void DeviceBlocks::drop(const Block& block) noexcept {
   (void)api_.free(block.memory);
   if (block.after != nullptr) events_.give_back(block.after);
