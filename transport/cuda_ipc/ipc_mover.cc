@@ -193,19 +193,31 @@ bool IpcMover::take_note(std::span<const std::byte> note) noexcept try {
   return true;  // what it told of cannot be found, and goes by way of the host
 }
 
-void IpcMover::end(bool is_gone) noexcept {
+void IpcMover::release_waiters() noexcept {
+  is_peer_gone_ = true;
+  slots_->semaphores().release_all();
+  if (peer_ != nullptr) peer_->semaphores()->release_all();
+  if (left_ != nullptr) left_->release_all();
+}
+
+void IpcMover::end() noexcept {
   if (peer_ == nullptr) return;
-  if (is_gone) left_ = peer_->semaphores();
+  left_ = peer_->semaphores();
+  try {
+    if (!is_peer_gone_) has_peer_ended_ = ledger_->watch_over_peer();
+  } catch (const std::bad_alloc&) {
+    // Then its streams are waited for.
+  }
   port_.retire(std::move(peer_));
 }
 
 bool IpcMover::look_after_end() noexcept {
   if (left_ == nullptr) return true;
-  slots_->semaphores().release_all();
-  left_->release_all();
+  if (is_peer_gone_ || (has_peer_ended_ && has_peer_ended_())) release_waiters();
   port_.sweep();
   if (!slots_->are_passed() || left_.use_count() != 1) return false;  // a PeerView that is in use has it, too
   left_.reset();
+  has_peer_ended_ = {};
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -58,7 +59,8 @@ class IpcMover final : public DeviceMover {
   [[nodiscard]] std::span<const std::byte> next_note() noexcept override;
   void note_sent() noexcept override { notes_.pop_front(); }
   bool take_note(std::span<const std::byte> note) noexcept override;
-  void end(bool is_gone) noexcept override;
+  void release_waiters() noexcept override;
+  void end() noexcept override;
   [[nodiscard]] bool look_after_end() noexcept override;
 
   // Whether devices have done all that was told because of it, here and at the peer; true once the link has
@@ -78,9 +80,12 @@ class IpcMover final : public DeviceMover {
   const Copies copies_;
   std::shared_ptr<Slots> slots_;
   Exports exports_;
-  std::deque<Note> notes_;            // to be sent
-  std::unique_ptr<PeerView> peer_;    // null: the link has ended
-  std::shared_ptr<Semaphores> left_;  // of a peer that is gone, until nothing of ours waits for it
+  std::deque<Note> notes_;          // to be sent
+  std::unique_ptr<PeerView> peer_;  // null: the link has ended
+  std::shared_ptr<Semaphores>
+      left_;  // of the peer of a link that has ended, until nothing of ours waits for it
+  bool is_peer_gone_ = false;
+  std::function<bool()> has_peer_ended_;  // asked where the link has ended and the peer may live
 };
 
 }  // namespace parley::transport::cuda_ipc

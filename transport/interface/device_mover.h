@@ -45,10 +45,13 @@ class DeviceMover : public Mover {
   // One of the peer's. False: it is malformed.
   virtual bool take_note(std::span<const std::byte> note) noexcept = 0;
 
-  // The link has closed, and no request uses the mover any more: what is the peer's is let go. `is_gone`: the
-  // peer has died or left, and its devices do nothing more that anybody shall wait for. look_after_end() is
-  // called then, at once and from time to time, until it says that nothing of ours waits any more.
-  virtual void end(bool is_gone) noexcept = 0;
+  // The peer has died or left, and its devices do nothing more that anybody shall wait for. Called before
+  // anything ends because of it: what ends may wait for the device.
+  virtual void release_waiters() noexcept = 0;
+  // The link has closed, and no request uses the mover any more: what is the peer's is let go.
+  // look_after_end() is called then, at once and from time to time, until it says that nothing of ours waits
+  // any more for what the peer's devices do.
+  virtual void end() noexcept = 0;
   [[nodiscard]] virtual bool look_after_end() noexcept = 0;
 
   // It moves no memory of the host.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -36,6 +37,9 @@ class OfferLedger {
   // returns.
   virtual std::shared_ptr<std::byte> own_words() noexcept = 0;
   virtual std::shared_ptr<std::byte> peer_words() noexcept = 0;
+
+  // What tells whether the peer's process has ended, also when the link has. Empty: nobody can tell.
+  virtual std::function<bool()> watch_over_peer() = 0;
 
  protected:
   ~OfferLedger() = default;

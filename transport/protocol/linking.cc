@@ -247,10 +247,11 @@ void Messenger::on_closed(Endpoint& endpoint, Status reason) noexcept {
     reason = peer->close_reason;
   else if (reason.code() == Code::io_error)
     reason = Status(Code::peer_died, reason.native());
+  const bool is_gone = reason.code() == Code::peer_died || reason.code() == Code::peer_left;
+  if (device_mover != nullptr && is_gone) device_mover->release_waiters();
   fail_peer(*peer, reason, peer->culprit);
   if (device_mover != nullptr) {
-    const Code why = peer->reason.code();
-    device_mover->end(why == Code::peer_died || why == Code::peer_left);
+    device_mover->end();
     if (!device_mover->look_after_end()) ended_movers_.push_back(device_mover);
   }
 }

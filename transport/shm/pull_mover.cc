@@ -1,5 +1,6 @@
 #include "transport/shm/pull_mover.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <time.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "transport/base/log.h"
+#include "transport/base/unique_fd.h"
 
 namespace parley::transport {
 
@@ -206,6 +208,15 @@ Status PullMover::explain(const Pull& pull, Status failure) noexcept {
              std::generic_category().message(failure.native()),
              "): large messages from it are copied twice from now on");
   return failure;
+}
+
+std::function<bool()> PullMover::watch_over_peer() {
+  const int copy = end_of_life_ < 0 ? -1 : ::fcntl(end_of_life_, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return {};
+  return [life = std::make_shared<base::UniqueFd>(copy)] {
+    pollfd end{life->get(), POLLIN, 0};
+    return ::poll(&end, 1, 0) > 0;
+  };
 }
 
 bool PullMover::peer_lives() const noexcept {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,7 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
   std::shared_ptr<std::byte> peer_words() noexcept override {
     return {boards_, boards_->peer.data() + shm::board_bytes};
   }
+  std::function<bool()> watch_over_peer() override;
 
   // The next piece of the oldest pull. REQUIRES: in the list.
   void pull_a_piece() noexcept;

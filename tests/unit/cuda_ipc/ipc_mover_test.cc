@@ -140,6 +140,50 @@ TEST_F(Mover, ATakenOfferIsNotWithdrawn) {
   transfer.release();
 }
 
+// A peer that has copied, as far as it has told; its stream has not.
+class MoverOfAnEndedLink : public Mover {
+ protected:
+  MoverOfAnEndedLink() {
+    Transfer& transfer = begin(allocate(64), 64);
+    const auto exposure = mover_.expose_device(transfer);
+    ledger_.take(exposure.value());
+    Key key;
+    std::memcpy(&key, exposure->key.bytes.data(), sizeof(key));
+    peers_view_of_ours_.promise(finished_of(key.slot));
+    mover_.note_pulled(exposure->handle);
+    transfer.release();
+  }
+  bool our_stream_waits() { return device().pending(cuda::default_stream) != 0; }
+
+  Semaphores peers_view_of_ours_{*port_, ledger_.own_words()};
+};
+
+TEST_F(MoverOfAnEndedLink, IsReleasedBeforeAnythingEndsWhereThePeerIsGone) {
+  EXPECT_TRUE(our_stream_waits());
+  mover_.release_waiters();
+  EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  mover_.end();
+  EXPECT_TRUE(mover_.look_after_end());
+}
+
+TEST_F(MoverOfAnEndedLink, WaitsForThePeersStreamsWhileThePeerLives) {
+  mover_.end();
+  EXPECT_FALSE(mover_.look_after_end());
+  EXPECT_TRUE(our_stream_waits());
+  peers_view_of_ours_.give(finished_of(0));
+  EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  EXPECT_TRUE(mover_.look_after_end());
+}
+
+TEST_F(MoverOfAnEndedLink, IsReleasedWhereThePeerDiesLater) {
+  mover_.end();
+  EXPECT_FALSE(mover_.look_after_end());
+  ledger_.peer_has_ended = true;
+  (void)mover_.look_after_end();
+  EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  EXPECT_TRUE(mover_.look_after_end());
+}
+
 TEST_F(Mover, ShowsNothingWhereTheDriverRefuses) {
   std::byte* const memory = allocate(64);
   // A stream without work is told nothing.

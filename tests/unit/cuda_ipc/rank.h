@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,9 @@ class Ledger final : public OfferLedger {
 
   std::shared_ptr<std::byte> own_words() noexcept override { return own_; }
   std::shared_ptr<std::byte> peer_words() noexcept override { return peer_; }
+  std::function<bool()> watch_over_peer() override {
+    return [this] { return peer_has_ended; };
+  }
 
   void take(const Exposure& exposure) {
     Key key;
@@ -74,6 +78,7 @@ class Ledger final : public OfferLedger {
   }
 
   bool is_full = false;
+  bool peer_has_ended = false;
   std::uint32_t last = 0;
   std::map<std::uint32_t, bool> standing;  // whether it was taken
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -56,10 +57,12 @@ class PretendMemory final : public DeviceMemory {
   void release() noexcept override {
     --device_.live;
     is_released = true;
+    if (on_release) on_release();
   }
 
   std::vector<std::byte> memory;
   bool is_released = false;
+  std::function<void()> on_release;
 
  private:
   PretendDevice& device_;
@@ -136,10 +139,8 @@ class PretendDeviceMover final : public DeviceMover {
     known_[number] = true;
     return true;
   }
-  void end(bool is_gone) noexcept override {
-    has_ended = true;
-    peer_is_gone = is_gone;
-  }
+  void release_waiters() noexcept override { peer_is_gone = true; }
+  void end() noexcept override { has_ended = true; }
   bool look_after_end() noexcept override { return ++looks_after_end >= looks_wanted; }
 
   bool exposes_nothing = false;
