@@ -307,10 +307,11 @@ Code SimulatedDevice::write_word(Stream stream, std::atomic<std::uint32_t>& word
   if (const Code code = begin(Call::write_word, stream, place); code != Code::ok) return code;
   auto used = registration_of(&word);
   if (used == nullptr) return Code::invalid_value;
-  // Done on a broken device, too: what waits for it must not hang.
   // release: who sees the value sees what the stream did before. Pairs with wait_word().
-  place.work->enqueue(
-      [used = std::move(used), &word, value] { word.store(value, std::memory_order_release); });
+  enqueue(place, [used = std::move(used), &word, value] {
+    word.store(value, std::memory_order_release);
+    return Code::ok;
+  });
   return Code::ok;
 }
 
