@@ -1,6 +1,7 @@
 // What a mover of device memory tells its peer, and what it makes of what a peer tells it.
 #include "transport/cuda_ipc/ipc_mover.h"
 
+#include <memory>
 #include <vector>
 
 #include "tests/unit/cuda_ipc/rank.h"
@@ -173,6 +174,28 @@ TEST_F(MoverOfAnEndedLink, WaitsForThePeersStreamsWhileThePeerLives) {
   peers_view_of_ours_.give(finished_of(0));
   EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
   EXPECT_TRUE(mover_.look_after_end());
+}
+
+// Words that a stream is told to wait for, or to write, are there to the end, whatever becomes of the mover.
+TEST_F(Rank, WordsThatAStreamIsStillToUseStayRegistered) {
+  Ledger ledger;
+  auto mover = std::make_unique<IpcMover>(*port_, &ledger, IpcMover::Copies::by_us);
+  std::byte* const memory = allocate(64);
+  device().hold(cuda::default_stream);
+  ASSERT_EQ(device().fill(memory, 1, 1, cuda::default_stream), cuda::Code::ok);
+  Transfer& transfer = begin(memory, 64);
+  const auto exposure = mover->expose_device(transfer);
+  ASSERT_TRUE(exposure);
+  ledger.take(*exposure);
+  mover->note_pulled(exposure->handle);
+  transfer.release();
+  mover->end();
+  EXPECT_FALSE(mover->look_after_end());
+  mover.reset();
+  left_registrations_ = 1;
+  EXPECT_EQ(device().live_registrations(), 1U);
+  device().let_go(cuda::default_stream);
+  EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
 }
 
 TEST_F(MoverOfAnEndedLink, IsReleasedWhereThePeerDiesLater) {

@@ -101,6 +101,18 @@ TEST_F(Pulling, NoSignalMakesASenderDead) {
   }
 }
 
+// Both ends of this link are one process, which lives.
+TEST_F(Pulling, ThePeersProcessIsWatchedAlsoWhenItsLinkHasEnded) {
+  PullingWorld world = world_of(2);
+  Endpoint& link = *world.messengers[0]->peer(1).endpoint;
+  const auto has_ended = static_cast<PullMover&>(*link.mover).watch_over_peer();
+  if (!has_ended) GTEST_SKIP() << "this kernel cannot tell when a process ends";
+  EXPECT_FALSE(has_ended());
+  link.close();
+  world.run_until([&] { return world.messengers[0]->peer(1).endpoint == nullptr; });
+  EXPECT_FALSE(has_ended());
+}
+
 TEST_F(Pulling, ABufferThatIsGoneWithItsSendDowngradesNothing) {
   PullingWorld world = world_of(2);
   const Bytes out = content(large);
