@@ -36,6 +36,7 @@ class Port {
     cuda::EventPool events;
     cuda::PinnedPool pinned;
     DeviceBlocks blocks;
+    std::size_t pieces = 0;  // on their way from the device, or there and not sent
   };
 
   Port();

@@ -13,8 +13,8 @@ using cuda::PinnedBlock;
 using cuda::PinnedPool;
 
 namespace {
-// What goes by the link is cut into so much at first, so that the first piece leaves soon, and then into as
-// much as a block holds.
+// What goes by the link is cut into as much as a block holds; into so much at first where nothing else is on
+// its way, so that the first piece leaves soon.
 constexpr std::size_t first_piece_bytes = 256 << 10;
 }  // namespace
 
@@ -23,8 +23,8 @@ Transfer::~Transfer() {
   let_go();
   if (landing_ != nullptr) desk_.pinned.give_back(landing_);
   for (; first_ != end_; ++first_) {
-    Piece& piece = piece_at(first_);
-    desk_.events.give_back(piece.event);
+    const Piece& piece = piece_at(first_);
+    end_piece(piece);
     // A failure here is the device's, and whoever uses it next is told.
     if (piece.is_here)
       desk_.pinned.give_back(piece.block);
@@ -157,13 +157,19 @@ Code Transfer::begin_piece(PinnedBlock& block, std::size_t bytes) noexcept {
   }
   piece_at(end_++) = piece;
   begun_ += bytes;
+  ++desk_.pieces;
   return code;
+}
+
+void Transfer::end_piece(const Piece& piece) noexcept {
+  desk_.events.give_back(piece.event);
+  --desk_.pieces;
 }
 
 // Begins as many pieces as there is room for.
 Code Transfer::read_ahead() noexcept {
   while (begun_ < wanted_ && end_ - first_ < most_pieces) {
-    const std::size_t most = begun_ == 0 ? first_piece_bytes : PinnedPool::large_bytes;
+    const std::size_t most = begun_ == 0 && desk_.pieces == 0 ? first_piece_bytes : PinnedPool::large_bytes;
     const std::size_t bytes = std::min(wanted_ - begun_, most);
     PinnedBlock* const block = desk_.pinned.take(bytes);
     // Others will give theirs back. If nobody has any, there is no pinned memory left at all.
@@ -194,8 +200,8 @@ Status Transfer::next_piece(std::span<const std::byte>& piece) noexcept {
 
 void Transfer::piece_sent() noexcept {
   const DeviceScope scope(*port_.api(), desk_.device);
-  Piece& sent = piece_at(first_++);
-  desk_.events.give_back(sent.event);
+  const Piece& sent = piece_at(first_++);
+  end_piece(sent);
   desk_.pinned.give_back(sent.block);
   (void)read_ahead();  // next_piece() tells
 }

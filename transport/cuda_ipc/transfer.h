@@ -70,6 +70,7 @@ class Transfer final : public DeviceMemory {
   cuda::Code follow_peer(Look look = Look::no) noexcept;
   cuda::Code read_ahead() noexcept;
   cuda::Code begin_piece(cuda::PinnedBlock& block, std::size_t bytes) noexcept;
+  void end_piece(const Piece& piece) noexcept;
   Piece& piece_at(std::uint32_t number) noexcept { return pieces_[number % most_pieces]; }
 
   Port& port_;

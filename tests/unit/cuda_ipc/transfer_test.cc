@@ -69,6 +69,21 @@ TEST_F(TransferTest, ReadsAheadOfWhatWasSent) {
   transfer.release();  // in the middle: their blocks are used again when the copies have ended
 }
 
+TEST_F(TransferTest, BeginsWithASmallPieceWhereNothingElseIsOnItsWay) {
+  constexpr std::size_t bytes = 3 << 20;
+  Transfer &one = begin(memory_with(content(bytes)), bytes), &other = begin(allocate(bytes), bytes);
+  one.begin_reading(bytes);
+  other.begin_reading(bytes);
+  ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  std::span<const std::byte> first, second;
+  ASSERT_TRUE(one.next_piece(first).ok());
+  ASSERT_TRUE(other.next_piece(second).ok());
+  EXPECT_EQ(first.size(), std::size_t{256} << 10);
+  EXPECT_EQ(second.size(), std::size_t{1} << 20);
+  one.release();
+  other.release();
+}
+
 TEST_F(TransferTest, OneWithoutRoomGoesOnWhenOthersHaveEnded) {
   constexpr std::size_t bytes = 3 << 20;
   std::vector<Transfer*> transfers;
