@@ -10,6 +10,7 @@ namespace parley::nccl {
 #define PARLEY_NCCL_FUNCTIONS(X)                         \
   X(get_unique_id, ncclGetUniqueId)                      \
   X(comm_init_rank_config, ncclCommInitRankConfig)       \
+  X(comm_split, ncclCommSplit)                           \
   X(comm_get_async_error, ncclCommGetAsyncError)         \
   X(comm_finalize, ncclCommFinalize)                     \
   X(comm_destroy, ncclCommDestroy)                       \

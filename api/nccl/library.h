@@ -54,6 +54,14 @@ struct Membership {
   const char* name = "";  // of the group, for NCCL's own log; copied
 };
 
+// A rank's part in the split of a communicator.
+struct Division {
+  static constexpr int no_color = -1;
+  int color = no_color;   // ranks of one color, which is not negative, share a child; no_color: none
+  int key = 0;            // the order of its ranks; of one key, by rank in the parent
+  const char* name = "";  // of the child's group, for NCCL's own log; copied
+};
+
 // The one way to NCCL: what Parley needs of it, so that all above can run on a simulated one.
 //
 // Communicators do not block: what cannot end at once returns `in_progress`, and nothing but state() and
@@ -75,6 +83,12 @@ class Library {
   // Joins: the communicator is there at once, and is ready when state() says `success`, for which all ranks
   // have to join. On the entered device.
   virtual Result join(const UniqueId& id, const Membership& who, Communicator& communicator) noexcept = 0;
+  // Splits it, for which all of its ranks have to do so. May wait for the device. Once state(communicator)
+  // says `success` the child is there, null with no_color, and goes on like one that is joined; whichever of
+  // the two ends first. NCCL writes `child` until state(communicator) has told the end or abort(communicator)
+  // has returned, so it stays where it is till then; after a failure it may be a child that is good for
+  // abort() alone.
+  virtual Result split(Communicator communicator, const Division& part, Communicator& child) noexcept = 0;
   // How the last call about it goes on, or a failure of what is under way on its device.
   virtual Result state(Communicator communicator) noexcept = 0;
 

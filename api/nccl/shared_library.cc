@@ -108,9 +108,14 @@ class SharedLibrary final : public Library {
   Result join(const UniqueId& id, const Membership& who, Communicator& communicator) noexcept override {
     ncclUniqueId known{};
     std::memcpy(known.internal, id.data(), id.size());
-    ncclConfig_t config = config_of(who);
+    ncclConfig_t config = config_of(who.name);
     return result_of(
         call_.comm_init_rank_config(place_of(communicator), who.ranks, known, who.rank, &config));
+  }
+  Result split(Communicator communicator, const Division& part, Communicator& child) noexcept override {
+    static_assert(Division::no_color == NCCL_SPLIT_NOCOLOR);
+    ncclConfig_t config = config_of(part.name);
+    return result_of(call_.comm_split(theirs(communicator), part.color, part.key, place_of(child), &config));
   }
   Result state(Communicator communicator) noexcept override {
     ncclResult_t state = ncclSuccess;
@@ -185,11 +190,12 @@ class SharedLibrary final : public Library {
 
   // It says its own size and version, by which an older library leaves out what it does not know, and a newer
   // one takes its defaults for what is missing.
-  ncclConfig_t config_of([[maybe_unused]] const Membership& who) noexcept {
+  ncclConfig_t config_of([[maybe_unused]] const char* name) noexcept {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
+    config.splitShare = 0;  // children of this one with the same resources would be aborted with it
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
-    if (who.name[0] != '\0') config.commName = names_.keep(who.name);
+    if (name[0] != '\0') config.commName = names_.keep(name);
 #endif
     return config;
   }

@@ -18,10 +18,19 @@ inline constexpr std::size_t mail_bytes = 4 << 10;
 //
 // Collectives: all ranks come to the same steps, one after another; `steps` counts them. Between two steps
 // each rank writes its own chunk, or reads those of others, never both.
+// Splits: all ranks come to the same ones, one after another; `splits` counts them. Each has its own part of
+// every second one, which it writes before it comes; the first rank of a color tells the others where their
+// child meets. Nobody comes to a split before all have left the one before the last.
 // Sends and receives: the sender of a pair writes its mailbox while `written` == `read`, the receiver reads
 // it while it is not.
 struct Meeting {
+  struct Part {
+    int color, key;
+    std::atomic<std::uint32_t> child;  // of this color: number of its meeting, from 1 on
+  };
   struct Member {
+    std::atomic<std::uint64_t> splits;
+    std::array<Part, 2> parts;
     std::atomic<bool> is_there;
     std::atomic<bool> has_finished;
     cuda::DeviceId device;             // before is_there
@@ -45,6 +54,8 @@ struct Fabric {
   std::atomic<std::uint32_t> meetings;
   std::atomic<std::uint64_t> mismatches;  // ranks that found the others in another collective than theirs
   std::atomic<bool> holds_joins;          // nobody's join ends while this is set
+  std::atomic<bool> holds_splits;         // nor anybody's split
+  std::atomic<bool> blocks_splits;        // a split's call itself does not return while this is set
   // A group with a send or receive is launching until the peers that it names have told one to meet it: the
   // first such group of a pair waits for the peer.
   std::atomic<bool> connects_at_first_use;

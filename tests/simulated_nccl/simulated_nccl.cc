@@ -116,40 +116,15 @@ SimulatedNccl::Owned* SimulatedNccl::find(Communicator communicator, const char*
   return &found->second;
 }
 
-Result SimulatedNccl::make_unique_id(UniqueId& id) noexcept {
-  const Lock lock(mutex_);
-  if (const Result failure = begin(Call::make_unique_id); failure != Result::success) return failure;
-  const std::uint32_t meeting = fabric_.meetings++;
-  if (meeting >= Fabric::most_meetings) return violate("more communicators than a fabric has room for");
-  std::memcpy(id.data(), &meeting, sizeof(meeting));
-  return Result::success;
-}
-
-Result SimulatedNccl::join(const UniqueId& id, const Membership& who, Communicator& communicator) noexcept {
-  const Lock lock(mutex_);
-  if (const Result failure = begin(Call::join); failure != Result::success) return failure;
-  std::uint32_t number = 0;
-  std::memcpy(&number, id.data(), sizeof(number));
-  if (number >= Fabric::most_meetings || who.ranks > most_ranks || who.rank < 0 || who.rank >= who.ranks)
-    return violate("a join with wrong arguments");
-  const int device = device_.current_device();
-  if (device < 0) return violate("a join without a device entered");
-  Meeting& meeting = fabric_.meeting[number];
-  communicator = reinterpret_cast<Communicator>(next_name_++);
-  auto member = std::make_shared<Member>(fabric_, meeting, who.rank, who.ranks, device);
-  communicators_.emplace(communicator, Owned{.member = std::move(member)});
-  Meeting::Member& own = meeting.members[static_cast<std::size_t>(who.rank)];
-  (void)device_.device_id(device, own.device);
-  own.is_there.store(true, std::memory_order_release);  // with its device
-  return Result::in_progress;
-}
-
 Result SimulatedNccl::state(Communicator communicator) noexcept {
   const Lock lock(mutex_);
   Owned* const owned = find(communicator, "state");
   if (owned == nullptr) return Result::invalid_argument;
   if (const Result failure = begin(Call::state); failure != Result::success) return failure;
-  if (asynchronous_failure_ != Result::success) owned->phase = Phase::failed;
+  if (asynchronous_failure_ != Result::success) {
+    fail_split(*owned);
+    owned->phase = Phase::failed;
+  }
   const Member& member = *owned->member;
   const auto members = std::span(member.meeting.members).first(static_cast<std::size_t>(member.ranks));
   switch (owned->phase) {
@@ -170,6 +145,7 @@ Result SimulatedNccl::state(Communicator communicator) noexcept {
         return Result::in_progress;
       owned->phase = Phase::ready;
       return launch(*owned, std::exchange(owned->launched, {}));
+    case Phase::splitting: return look_at_split(*owned);
     case Phase::finishing: {
       const bool have_all_finished = std::all_of(members.begin(), members.end(), [](const auto& each) {
         return each.has_finished.load(std::memory_order_acquire);
@@ -217,6 +193,7 @@ Result SimulatedNccl::abort(Communicator communicator) noexcept {
     if (const Result failure = begin(Call::abort); failure != Result::success) return failure;
     member = owned->member;
     member->is_aborted = true;
+    fail_split(*owned);
     communicators_.erase(communicator);
   }
   wait_for_kernels(*member);

@@ -21,6 +21,7 @@ namespace parley::nccl::testing {
 enum class Call : std::uint8_t {
   make_unique_id,
   join,
+  split,
   state,
   finish,
   destroy,
@@ -67,6 +68,7 @@ class SimulatedNccl : public Library {
   [[nodiscard]] int version() const noexcept override { return version_; }
   Result make_unique_id(UniqueId& id) noexcept override;
   Result join(const UniqueId& id, const Membership& who, Communicator& communicator) noexcept override;
+  Result split(Communicator communicator, const Division& part, Communicator& child) noexcept override;
   Result state(Communicator communicator) noexcept override;
   Result finish(Communicator communicator) noexcept override;
   Result destroy(Communicator communicator) noexcept override;
@@ -92,12 +94,14 @@ class SimulatedNccl : public Library {
   Result drop_scaled_sum(Fold fold, Communicator communicator) noexcept override;
 
  private:
-  enum class Phase : std::uint8_t { joining, ready, launching, finishing, finished, failed };
+  enum class Phase : std::uint8_t { joining, ready, launching, splitting, finishing, finished, failed };
   struct Owned {
     std::shared_ptr<Member> member;
     Phase phase = Phase::joining;
     int looks_left = 0;                    // launching
     std::vector<Operation> launched = {};  // then
+    Division part = {};                    // splitting
+    Communicator* child = nullptr;         // where it goes, then
   };
   struct Group {  // of one thread
     int depth = 0;
@@ -112,6 +116,9 @@ class SimulatedNccl : public Library {
   Owned* find(Communicator communicator, const char* call);
   Result add(Communicator communicator, Operation operation);
   Result launch(Owned& owned, std::vector<Operation> operations);
+  Communicator add_member(Meeting& meeting, int rank, int ranks, int device);
+  Result look_at_split(Owned& owned);
+  void fail_split(Owned& owned);
   void check(const Operation& operation, const Member& member);
   void check_buffer(const void* address, std::size_t bytes, const Member& member);
 

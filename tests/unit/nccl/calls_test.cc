@@ -55,8 +55,19 @@ TEST_F(Calls, AnIdIsCopiedWhole) {
   Communicator made = nullptr;
   EXPECT_EQ(nccl().join(id, {.rank = 1, .ranks = 3, .name = "world"}, made), Result::success);
   EXPECT_EQ(made, at<Communicator>(40));
-  // Ranks, last byte of the id, rank; it does not block.
-  EXPECT_EQ(calls(), "ncclGetUniqueId\nncclCommInitRankConfig 3 8 1 0\n");
+  // Ranks, last byte of the id, rank; it does not block, and its children have resources of their own.
+  EXPECT_EQ(calls(), "ncclGetUniqueId\nncclCommInitRankConfig 3 8 1 0 0\n");
+}
+
+TEST_F(Calls, ASplitHasTheColorTheKeyAndTheSameConfiguration) {
+  Communicator child = nullptr;
+  EXPECT_EQ(nccl().split(comm, {.color = 5, .key = 2, .name = "half"}, child), Result::success);
+  EXPECT_EQ(child, at<Communicator>(40));
+  if (name() != "none") {
+    EXPECT_EQ(name(), "half");
+  }
+  EXPECT_EQ(nccl().split(comm, {}, child), Result::success);
+  EXPECT_EQ(calls(), "ncclCommSplit 4 5 2 0 0\nncclCommSplit 4 -1 0 0 0\n");
 }
 
 // NCCL reads it later, in a thread of its own.

@@ -54,7 +54,7 @@ ncclResult_t note_new(const char* function, ncclComm_t* comm, int a, int b, int 
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
   name_of_last = config.commName;
 #endif
-  return note(function, a, b, c, config.blocking);
+  return note(function, a, b, c, config.blocking, config.splitShare);
 }
 
 }  // namespace
@@ -85,6 +85,9 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id
                                     ncclConfig_t* config) {
   return note_new("ncclCommInitRankConfig", comm, ranks, id.internal[NCCL_UNIQUE_ID_BYTES - 1], rank,
                   *config);
+}
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* child, ncclConfig_t* config) {
+  return note_new("ncclCommSplit", child, static_cast<int>(number(comm)), color, key, *config);
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
   *state = static_cast<ncclResult_t>(number_in("PRETENDED_STATE"));

@@ -24,6 +24,7 @@ class RecordingLibrary final : public Library {
   [[nodiscard]] int version() const noexcept override { return 22809; }
   Result make_unique_id(UniqueId&) noexcept override { return note("make_unique_id"); }
   Result join(const UniqueId&, const Membership&, Communicator&) noexcept override { return note("join"); }
+  Result split(Communicator, const Division&, Communicator&) noexcept override { return note("split"); }
   Result state(Communicator) noexcept override { return note("state"); }
   Result finish(Communicator) noexcept override { return note("finish"); }
   Result destroy(Communicator) noexcept override { return note("destroy"); }
