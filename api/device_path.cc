@@ -31,6 +31,13 @@ bool lets_ranks_share_devices() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
+// Whether a communicator of this rank is there that was split off from its parent's, and does for the device.
+bool is_split_off(const GroupState& group, int device) {
+  if (group.split_off == nullptr || group.split_off->device() != device) return false;
+  return group.world->engine->locked(
+      [&](transport::Messenger&) { return group.split_off->look() != nccl::Link::State::over; });
+}
+
 Card own_card(const GroupState& group, int device) {
   Card card{.wish = group.device_wish};
   (void)cuda::runtime()->device_id(device, card.device);  // all zero where it fails: shared by all of those
@@ -39,6 +46,7 @@ Card own_card(const GroupState& group, int device) {
   nccl::Library* const library = nccl::runtime();
   if (library != nullptr) {
     card.version = library->version();
+    card.is_split_off = is_split_off(group, device);
     card.shares_device = card.version >= nccl::first_version_for_sharing && lets_ranks_share_devices();
   } else {
     const std::string why_not = nccl::reason_against();
@@ -102,8 +110,8 @@ std::unique_ptr<nccl::Link> join(const std::shared_ptr<GroupState>& group, int d
   const nccl::Link::Place place{*nccl::runtime(), world.devices, device, *world.engine,
                                 group->all_contexts.collectives};
   try {
-    auto link = std::make_unique<nccl::Link>(place, id,
-                                             nccl::Membership{group->rank, group->size, group->name.c_str()});
+    auto link = std::make_unique<nccl::Link>(place);
+    link->join(id, {group->rank, group->size, group->name.c_str()});
     world.await(link->work());
     return link;
   } catch (const std::system_error& error) {
@@ -125,8 +133,15 @@ std::unique_ptr<DevicePath> meet(const std::shared_ptr<GroupState>& group, int d
   if (choice.is_nccl) {
     path->sent.resize(cards.size());
     path->received.resize(cards.size());
-    path->link = join(group, device, timeout, operation);
+    const auto is_split_off = [](const Card& card) { return card.is_split_off; };
+    if (std::all_of(cards.begin(), cards.end(), is_split_off)) {
+      path->link = std::move(group->split_off);
+      path->why += "; split off from its parent's";
+    } else {
+      path->link = join(group, device, timeout, operation);
+    }
   }
+  group->split_off.reset();  // where one rank's will not do, none is used
   PARLEY_LOG(info, "cuda", text_of(*group), " works on its devices ",
              path->link != nullptr ? "by NCCL: " : "without NCCL: ", path->why);
   return path;

@@ -36,12 +36,6 @@ std::shared_ptr<GroupState> of_some(std::shared_ptr<wireup::World> world, std::v
   return state;
 }
 
-// The world's own, if there is one, is stronger.
-void ask_for(DeviceBackend backend, wireup::DeviceWish& wish) {
-  if (wish != wireup::DeviceWish::automatic || backend == DeviceBackend::automatic) return;
-  wish = backend == DeviceBackend::nccl ? wireup::DeviceWish::nccl : wireup::DeviceWish::ipc;
-}
-
 // What PARLEY_ALGO asks for is stronger.
 void ask_for(const std::string& algorithms, schedule::Overrides& overrides) {
   const schedule::Overrides asked = schedule::parse_overrides(algorithms).value();
@@ -59,6 +53,11 @@ void name_contexts(wireup::World& world, const wireup::GroupContexts& contexts, 
 }
 
 }  // namespace
+
+wireup::DeviceWish wish_for(DeviceBackend asked, wireup::DeviceWish of_world) noexcept {
+  if (of_world != wireup::DeviceWish::automatic || asked == DeviceBackend::automatic) return of_world;
+  return asked == DeviceBackend::nccl ? wireup::DeviceWish::nccl : wireup::DeviceWish::ipc;
+}
 
 void check_options(const char* call, const GroupOptions& options) {
   constexpr std::size_t longest = 64;
@@ -83,7 +82,7 @@ std::shared_ptr<GroupState> GroupState::of_world(std::shared_ptr<wireup::World> 
 std::shared_ptr<GroupState> GroupState::open(std::shared_ptr<wireup::World> world, std::uint32_t number,
                                              std::vector<int> members, const GroupOptions& options) {
   auto state = of_some(std::move(world), std::move(members), options.name);
-  ask_for(options.device_backend, state->device_wish);
+  state->device_wish = wish_for(options.device_backend, state->world->device_wish);
   ask_for(options.algorithms, state->overrides);
   state->all_contexts = wireup::contexts_of_group(number);
   state->context = state->all_contexts.messages;

@@ -23,6 +23,10 @@ namespace parley::collective {
 class Channel;
 }  // namespace parley::collective
 
+namespace parley::nccl {
+class Link;
+}  // namespace parley::nccl
+
 namespace parley::detail {
 
 // The contexts of a group that this process is of. With the last of its handles and operations it leaves the
@@ -87,15 +91,20 @@ struct GroupState {
   std::shared_ptr<const OpenContexts> contexts;  // null: the world's, or not a member; goes before the world
   // Of the members; goes before the contexts. Made when it is first needed, under the engine's lock.
   std::unique_ptr<collective::Channel> channel;
-  // How its ranks work together on devices; null before they first do.
-  DeviceMeeting device_meeting;                     // in which they agree on:
-  std::unique_ptr<DevicePath> device_path;          // written by the thread that is at it
+  // How its ranks work together on devices; null before they first do. These go before the contexts, too.
+  DeviceMeeting device_meeting;             // in which they agree on:
+  std::unique_ptr<DevicePath> device_path;  // written by the thread that is at it
+  // Split off from its parent's, until its ranks have met; null: none. Of the thread that is at it, too.
+  std::unique_ptr<nccl::Link> split_off;
   std::atomic<std::uint64_t> splits{0};             // calls of split() so far
   std::atomic<std::int64_t> monitored_barriers{0};  // likewise, of monitored_barrier()
 };
 
 // Throws UsageError for options that no group can have; `call` names the caller.
 void check_options(const char* call, const GroupOptions& options);
+
+// What a group's rank wishes. The world's wish, if there is one, is stronger.
+wireup::DeviceWish wish_for(DeviceBackend asked, wireup::DeviceWish of_world) noexcept;
 
 struct GroupAccess {
   static ProcessGroup make(std::shared_ptr<GroupState> state) {

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/checks.h"
+#include "api/device_split.h"
 #include "api/group_state.h"
 #include "api/wireup/meeting.h"
 #include "transport/base/log.h"
@@ -19,6 +21,7 @@ namespace parley {
 using base::concat;
 using detail::GroupAccess;
 using detail::GroupState;
+using detail::SplitCall;
 
 namespace {
 
@@ -81,41 +84,74 @@ std::string call_text(const std::vector<int>& members, const GroupOptions& optio
   return concat("new_group(", list_text(members), title.empty() ? "" : concat(", \"", title, '"'), ')');
 }
 
-// Throws MismatchError that shows the first two who differ. Beside its text, each call has the digest of its
-// whole list.
+// What a rank of a list contributes: "5/0 1234 new_group({0, 2})". In front what is said of devices, which
+// may differ, then the digest of the whole list and the call's text.
+std::string_view after_word(std::string_view contribution) {
+  return contribution.substr(std::min(contribution.size(), contribution.find(' ') + 1));
+}
+std::string word_of(const std::string& contribution) {
+  return contribution.substr(0, contribution.find(' '));
+}
+
+// Throws MismatchError that shows the first two who differ.
 void require_agreement(const wireup::World& world, const wireup::Agenda& agenda,
                        const wireup::Minutes& minutes) {
-  const std::string& first = minutes.contributions.front();
+  const std::string_view first = after_word(minutes.contributions.front());
   for (std::size_t i = 1; i < minutes.contributions.size(); ++i) {
-    const std::string& other = minutes.contributions[i];
+    const std::string_view other = after_word(minutes.contributions[i]);
     if (other == first) continue;
-    const auto text = [](const std::string& contribution) {
-      return contribution.substr(contribution.find(' ') + 1);
-    };
     ErrorDetails details;
     details.rank = world.rank;
     details.operation = "new_group";
-    throw MismatchError(
-        concat("rank ", world.rank, ": ", agenda.call, " failed: ", world.name_of(agenda.members.front()),
-               " calls ", text(first), ", ", world.name_of(agenda.members[i]), " calls ", text(other)),
-        details);
+    throw MismatchError(concat("rank ", world.rank, ": ", agenda.call, " failed: ",
+                               world.name_of(agenda.members.front()), " calls ", after_word(first), ", ",
+                               world.name_of(agenda.members[i]), " calls ", after_word(other)),
+                        details);
   }
 }
 
+// What the members of a list have agreed on.
+struct ListMinutes {
+  std::uint32_t number = 0;
+  std::vector<std::string> words;  // by rank of the new group
+};
+
 // Of ranks of the world. REQUIRES: this process is among them.
-ProcessGroup make_group(const GroupState& parent, std::vector<int> members, const GroupOptions& options) {
+ListMinutes meet_by_list(const GroupState& parent, const std::vector<int>& members, const std::string& word,
+                         const GroupOptions& options) {
   wireup::World& world = *parent.world;
   wireup::Agenda agenda;
   agenda.members = sorted(members);
   agenda.call = call_text(members, options);
   const std::uint64_t set = digest_of(agenda.members);
   agenda.key = world.group_key(concat("list/", set, '/', world.group_books.next_call(set)));
-  agenda.contribution = concat(digest_of(members), ' ', agenda.call);
+  agenda.contribution = concat(word, ' ', digest_of(members), ' ', agenda.call);
   set_timeout(agenda, parent, options);
   const wireup::Minutes minutes = wireup::meet(world, agenda);
   require_agreement(world, agenda, minutes);
-  return GroupAccess::make(
-      GroupState::open(parent.world, number_of_group(minutes.number), std::move(members), options));
+  ListMinutes result{.number = number_of_group(minutes.number), .words = {}};
+  for (const int member : members) {
+    const auto place = std::find(agenda.members.begin(), agenda.members.end(), member);
+    result.words.push_back(
+        word_of(minutes.contributions[static_cast<std::size_t>(place - agenda.members.begin())]));
+  }
+  return result;
+}
+
+// The group that `open()` opens, null for none, after all ranks of the parent have agreed: with devices that
+// are split off, if they have agreed on that. Who cannot open it takes part in that all the same.
+template <typename Open>
+std::shared_ptr<GroupState> open_with_devices(const std::shared_ptr<GroupState>& parent,
+                                              const SplitCall& call, const Open& open) {
+  std::shared_ptr<GroupState> child;
+  try {
+    child = open();
+  } catch (const Error&) {
+    detail::split_devices(parent, call, nullptr);
+    throw;
+  }
+  detail::split_devices(parent, call, child.get());
+  return child;
 }
 
 ProcessGroup group_of_others(const GroupState& parent, std::vector<int> members, const std::string& name) {
@@ -127,7 +163,10 @@ struct Choice {
   int color = 0;
   int key = 0;
   int process = 0;
+  std::string word;  // of devices
   std::string title;
+
+  [[nodiscard]] std::string encode() const { return concat(color, ' ', key, ' ', word, ' ', title); }
 };
 
 Choice parse_choice(const std::string& text, int process) {
@@ -136,23 +175,71 @@ Choice parse_choice(const std::string& text, int process) {
   const char* const end = text.data() + text.size();
   const char* at = std::from_chars(text.data(), end, choice.color).ptr;
   if (at != end) at = std::from_chars(at + 1, end, choice.key).ptr;
-  if (at != end) choice.title.assign(at + 1, end);
+  if (at == end) return choice;
+  const char* const after = std::find(at + 1, end, ' ');
+  choice.word.assign(at + 1, after);
+  if (after != end) choice.title.assign(after + 1, end);
   return choice;
 }
 
 // Of those who chose one color.
-void require_one_name(const wireup::World& world, const std::vector<Choice>& chosen) {
+void require_one_name(const wireup::World& world, const char* name, const std::vector<Choice>& chosen) {
   const Choice& first = chosen.front();
   for (const Choice& other : chosen) {
     if (other.title == first.title) continue;
     ErrorDetails details;
     details.rank = world.rank;
-    details.operation = "split";
-    throw MismatchError(concat("rank ", world.rank, ": split() of color ", first.color,
+    details.operation = name;
+    throw MismatchError(concat("rank ", world.rank, ": ", name, "() of color ", first.color,
                                " failed: ", world.name_of(first.process), " names it \"", first.title, "\", ",
                                world.name_of(other.process), " \"", other.title, '"'),
                         details);
   }
+}
+
+// Of the ranks of `chosen`, in the order of their keys. REQUIRES: this process is among them.
+std::shared_ptr<GroupState> open_part(const GroupState& parent, const char* name, std::vector<Choice> chosen,
+                                      std::int64_t number, const GroupOptions& options) {
+  require_one_name(*parent.world, name, chosen);
+  // Stable: of one key, those of lower rank in this group come first.
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const Choice& a, const Choice& b) { return a.key < b.key; });
+  std::vector<int> members;
+  for (const Choice& choice : chosen) members.push_back(choice.process);
+  return GroupState::open(parent.world, number_of_group(number), std::move(members), options);
+}
+
+ProcessGroup split_group(const std::shared_ptr<GroupState>& state, const char* name, int color, int key,
+                         const GroupOptions& options) {
+  GroupState& group = detail::require_member(state, name);
+  detail::check_options(name, options);
+  wireup::World& world = *group.world;
+  wireup::Agenda agenda;
+  for (int rank = 0; rank < group.size; ++rank) agenda.members.push_back(group.process_of(rank));
+  agenda.call = concat(name, "() of group \"", group.name, '"');
+  // relaxed: calls of split() on one group come in one order by themselves.
+  const std::uint64_t call = group.splits.fetch_add(1, std::memory_order_relaxed);
+  // The parts of one split have one number, for they have no member in common.
+  agenda.key = world.group_key(concat(name, '/', group.context, '/', digest_of(agenda.members), '/', call));
+  agenda.contribution =
+      Choice{
+          .color = color, .key = key, .word = detail::split_word(group, options), .title = title_of(options)}
+          .encode();
+  set_timeout(agenda, group, options);
+  const wireup::Minutes minutes = wireup::meet(world, agenda);
+
+  SplitCall devices{.name = name, .votes = {}, .number = minutes.number, .timeout = options.timeout};
+  std::vector<Choice> chosen;
+  for (std::size_t i = 0; i < minutes.contributions.size(); ++i) {
+    const Choice choice = parse_choice(minutes.contributions[i], agenda.members[i]);
+    devices.votes.push_back({choice.color, choice.word});
+    if (choice.color == color) chosen.push_back(choice);
+  }
+  const auto open = [&]() -> std::shared_ptr<GroupState> {
+    return color < 0 ? nullptr : open_part(group, name, std::move(chosen), minutes.number, options);
+  };
+  auto child = open_with_devices(state, devices, open);
+  return child == nullptr ? group_of_others(group, {}, options.name) : GroupAccess::make(std::move(child));
 }
 
 }  // namespace
@@ -165,55 +252,32 @@ ProcessGroup ProcessGroup::new_group(std::span<const int> ranks, const GroupOpti
   for (const int rank : ranks) members.push_back(group.process_of(rank));
   const bool is_member = std::find(members.begin(), members.end(), group.world->rank) != members.end();
   if (!is_member) return group_of_others(group, std::move(members), options.name);
-  return make_group(group, std::move(members), options);
+  const ListMinutes minutes = meet_by_list(group, members, detail::no_split_word, options);
+  return GroupAccess::make(GroupState::open(group.world, minutes.number, std::move(members), options));
 }
 
 ProcessGroup ProcessGroup::dup(const GroupOptions& options) {
   const GroupState& group = detail::require_member(state_, "dup");
-  std::vector<int> all(static_cast<std::size_t>(group.size));
-  for (int rank = 0; rank < group.size; ++rank) all[static_cast<std::size_t>(rank)] = rank;
-  return new_group(all, options);
+  detail::check_options("dup", options);
+  std::vector<int> members;
+  for (int rank = 0; rank < group.size; ++rank) members.push_back(group.process_of(rank));
+  const ListMinutes minutes = meet_by_list(group, members, detail::split_word(group, options), options);
+  SplitCall devices{.name = "dup", .votes = {}, .number = minutes.number, .timeout = options.timeout};
+  for (const std::string& word : minutes.words) devices.votes.push_back({0, word});
+  const auto open = [&] {
+    return GroupState::open(group.world, minutes.number, std::move(members), options);
+  };
+  return GroupAccess::make(open_with_devices(state_, devices, open));
 }
 
 ProcessGroup ProcessGroup::split(int color, int key, const GroupOptions& options) {
-  GroupState& group = detail::require_member(state_, "split");
-  detail::check_options("split", options);
-  wireup::World& world = *group.world;
-  wireup::Agenda agenda;
-  for (int rank = 0; rank < group.size; ++rank) agenda.members.push_back(group.process_of(rank));
-  agenda.call = concat("split() of group \"", group.name, '"');
-  // relaxed: calls of split() on one group come in one order by themselves.
-  const std::uint64_t call = group.splits.fetch_add(1, std::memory_order_relaxed);
-  // The parts of one split have one number, for they have no member in common.
-  agenda.key = world.group_key(concat("split/", group.context, '/', digest_of(agenda.members), '/', call));
-  agenda.contribution = concat(color, ' ', key, ' ', title_of(options));
-  set_timeout(agenda, group, options);
-  const wireup::Minutes minutes = wireup::meet(world, agenda);
-
-  if (color < 0) return group_of_others(group, {}, options.name);
-  std::vector<Choice> chosen;
-  for (std::size_t i = 0; i < minutes.contributions.size(); ++i) {
-    const Choice choice = parse_choice(minutes.contributions[i], agenda.members[i]);
-    if (choice.color == color) chosen.push_back(choice);
-  }
-  require_one_name(world, chosen);
-  // Stable: of one key, those of lower rank in this group come first.
-  std::stable_sort(chosen.begin(), chosen.end(),
-                   [](const Choice& a, const Choice& b) { return a.key < b.key; });
-  std::vector<int> members;
-  for (const Choice& choice : chosen) members.push_back(choice.process);
-  return GroupAccess::make(
-      GroupState::open(group.world, number_of_group(minutes.number), std::move(members), options));
+  return split_group(state_, "split", color, key, options);
 }
 
 ProcessGroup ProcessGroup::split_by_host(const GroupOptions& options) {
   const GroupState& group = detail::require_member(state_, "split_by_host");
-  const wireup::Topology& topology = group.world->roster->topology();
-  const auto host_of = [&](int rank) { return topology.host_number(group.process_of(rank)); };
-  std::vector<int> neighbours;
-  for (int rank = 0; rank < group.size; ++rank)
-    if (host_of(rank) == host_of(group.rank)) neighbours.push_back(rank);
-  return new_group(neighbours, options);
+  const auto host = group.world->roster->topology().host_number(group.process_of(group.rank));
+  return split_group(state_, "split_by_host", static_cast<int>(host), 0, options);
 }
 
 bool ProcessGroup::is_member() const {

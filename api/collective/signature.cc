@@ -30,7 +30,10 @@ static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::
 constexpr std::uint64_t no_reduction = 31;
 constexpr std::uint64_t of_objects = 30;
 constexpr std::uint64_t meeting = 29;
-constexpr std::string_view meeting_text = "the meeting of a group's ranks";
+std::string_view text_of_meeting(schedule::Operation operation) {
+  return operation == schedule::Operation::barrier ? "the split of the group's NCCL communicator"
+                                                   : "the meeting of a group's ranks";
+}
 
 // 0: not compared.
 std::uint64_t hash_of(std::optional<std::uint64_t> count) noexcept {
@@ -79,7 +82,7 @@ std::uint64_t Signature::packed() const noexcept {
 std::string describe(const Signature& signature) {
   if (signature.is_of_objects)
     return text_of_objects(signature.operation, static_cast<std::uint64_t>(signature.root));
-  if (signature.is_meeting) return std::string(meeting_text);
+  if (signature.is_meeting) return std::string(text_of_meeting(signature.operation));
   return text_of(
       signature.operation, signature.reduction ? name(*signature.reduction) : "",
       signature.count ? concat(*signature.count, " ") : "", signature.dtype, signature.is_on_devices,
@@ -91,7 +94,7 @@ std::string describe_other(std::uint64_t packed, const Signature& own) {
   if (static_cast<std::size_t>(operation) >= schedule::operation_count) return "something unknown";
   const std::uint64_t kind = reduction_field.get(packed);
   if (kind == of_objects) return text_of_objects(operation, root_field.get(packed));
-  if (kind == meeting) return std::string(meeting_text);
+  if (kind == meeting) return std::string(text_of_meeting(operation));
   const std::uint64_t count_bits = count_field.mask();
   const bool differs_in_count_alone = (packed | count_bits) == (own.packed() | count_bits);
   return text_of(operation, kind == no_reduction ? "" : name(static_cast<ReduceOp::Kind>(kind)),

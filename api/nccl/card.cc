@@ -1,5 +1,6 @@
 #include "api/nccl/card.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -31,14 +32,25 @@ std::string reason_against_nccl(std::span<const Card> cards) {
   return {};
 }
 
+bool is_against_nccl(DeviceWish wish) noexcept {
+  return wish == DeviceWish::ipc || wish == DeviceWish::staged;
+}
+// Of which there is nothing to do without being asked.
+constexpr std::size_t fewest_ranks = 2;
+
 }  // namespace
+
+bool want_nccl(std::span<const DeviceWish> wishes) noexcept {
+  if (std::any_of(wishes.begin(), wishes.end(), is_against_nccl)) return false;
+  return wishes.size() >= fewest_ranks ||
+         std::find(wishes.begin(), wishes.end(), DeviceWish::nccl) != wishes.end();
+}
 
 Choice choose(std::span<const Card> cards) {
   const Card* wants_nccl = nullptr;
   for (std::size_t rank = 0; rank < cards.size(); ++rank) {
     const DeviceWish wish = cards[rank].wish;
-    if (wish == DeviceWish::ipc || wish == DeviceWish::staged)
-      return {.why = concat("rank ", rank, " asks for ", name(wish))};
+    if (is_against_nccl(wish)) return {.why = concat("rank ", rank, " asks for ", name(wish))};
     if (wish == DeviceWish::nccl) wants_nccl = &cards[rank];
   }
   const std::string against = reason_against_nccl(cards);
@@ -46,7 +58,7 @@ Choice choose(std::span<const Card> cards) {
     return {.why = against, .contradiction = concat("NCCL is asked for, but ", against)};
   if (!against.empty()) return {.why = against};
   if (wants_nccl != nullptr) return {.is_nccl = true, .why = "it is asked for"};
-  if (cards.size() < 2) return {.why = "there is one rank"};
+  if (cards.size() < fewest_ranks) return {.why = "there is one rank"};
   return {.is_nccl = true, .why = "each rank has a device of its own"};
 }
 

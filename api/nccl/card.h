@@ -16,7 +16,8 @@ struct Card {
   std::int32_t version = 0;  // of NCCL; 0: there is none
   wireup::DeviceWish wish = wireup::DeviceWish::automatic;
   bool shares_device = false;  // NCCL lets ranks share one, as NCCL_MULTI_RANK_GPU_ENABLE=1 asks for
-  char why_not[106] = {};      // why there is no NCCL
+  bool is_split_off = false;   // it has a communicator on this device, split off from its parent's
+  char why_not[105] = {};      // why there is no NCCL
   cuda::DeviceId device{};
 };
 static_assert(std::is_trivially_copyable_v<Card> && sizeof(Card) == 128);
@@ -30,6 +31,9 @@ struct Choice {
 // A wish for a path below NCCL counts most, then one for NCCL. By themselves groups of several ranks take it
 // where each has a device of its own and all have the same NCCL. `cards`: by rank.
 [[nodiscard]] Choice choose(std::span<const Card> cards);
+
+// Whether ranks with these wishes take NCCL where nothing else is against it, as choose() has it.
+[[nodiscard]] bool want_nccl(std::span<const wireup::DeviceWish> wishes) noexcept;
 
 // NCCL's first version in which ranks may share a device.
 inline constexpr int first_version_for_sharing = 23000;

@@ -17,16 +17,26 @@ using transport::AbortManner;
 using transport::Messenger;
 using transport::Request;
 
-Link::Link(const Place& place, const UniqueId& id, const Membership& who)
+Link::Link(const Place& place)
     : place_(place),
       undertaker_(std::make_unique<Undertaker>(place.library, *place.port.api(), place.device,
                                                [this] { return is_idle(); })) {
+  place_.engine.locked([this](Messenger& messenger) { messenger_ = &messenger; });
+}
+
+void Link::join(const UniqueId& id, const Membership& who) {
   const cuda::DeviceScope scope(*place_.port.api(), place_.device);
   const Result joined = place_.library.join(id, who, communicator_);
-  place_.engine.locked([&](Messenger& messenger) {
-    messenger_ = &messenger;
+  place_.engine.locked([&](Messenger&) {
+    state_ = State::joining;
     if (begin_watch()) note_result(joined);
   });
+}
+
+void Link::adopt(Communicator communicator) noexcept {
+  communicator_ = communicator;
+  state_ = State::joining;
+  if (begin_watch()) look();
 }
 
 Link::~Link() {
@@ -42,23 +52,24 @@ Link::~Link() {
     if (state_ == State::over) return;
     const bool is_late = mark_.is_awaited && Clock::now() >= mark_.deadline;
     const bool is_well =
-        state_ == State::ready && !is_late && messenger_->abort_record(place_.context) == nullptr;
+        state_ == State::ready && !is_late && messenger_->abort_record(place_.context) == nullptr &&
+        next_number_ > 0;  // else there is nothing for which the others have to come to its end, too
     is_well ? undertaker_->finish(communicator_, is_at_work) : undertaker_->abort(communicator_);
   });
 }
 
 Link::State Link::look() noexcept {
-  if (state_ == State::joining || state_ == State::launching) {
-    const cuda::DeviceScope scope(*place_.port.api(), place_.device);
-    note_result(place_.library.state(communicator_));
-  }
+  if (state_ == State::joining || state_ == State::launching || state_ == State::splitting)
+    note_result(last_result());
   return state_;
 }
 
 std::string Link::describe() const {
   switch (state_) {
+    case State::empty:
     case State::joining: return "NCCL, which is still joining its ranks";
     case State::launching: return "NCCL, which is still connecting its ranks";
+    case State::splitting: return "NCCL, which is still splitting the communicator";
     case State::ready: return "NCCL";
     case State::over: break;
   }
@@ -66,6 +77,16 @@ std::string Link::describe() const {
 }
 
 // How the last call about the communicator goes on, or went.
+Result Link::last_result() noexcept {
+  if (state_ == State::splitting && !has_split_returned_) {
+    const auto result = undertaker_->split_result();
+    has_split_returned_ = result.has_value();
+    return result.value_or(Result::in_progress);
+  }
+  const cuda::DeviceScope scope(*place_.port.api(), place_.device);
+  return place_.library.state(communicator_);
+}
+
 void Link::note_result(Result result) noexcept {
   if (result == Result::in_progress) return;
   if (has_failed(result))
@@ -90,6 +111,14 @@ Link::State Link::note_told(Result result, cuda::Stream stream, std::chrono::nan
   has_more_ = true;
   if (watch_ == nullptr && !begin_watch()) return state_;
   if (state_ == State::ready) look_at_mark();
+  return state_;
+}
+
+Link::State Link::split(const Division& part) noexcept {
+  state_ = State::splitting;
+  has_split_returned_ = false;
+  undertaker_->split(communicator_, part);
+  if (watch_ == nullptr) begin_watch();
   return state_;
 }
 
@@ -130,8 +159,7 @@ void Link::advance() noexcept {
     abort_context(casualty->culprit, EndReason{EndReason::Kind::died}.encoded(), AbortManner::bereaved);
     return end_badly();
   }
-  const cuda::DeviceScope scope(*place_.port.api(), place_.device);
-  note_result(place_.library.state(communicator_));
+  note_result(last_result());
   if (state_ == State::ready) look_at_mark();
 }
 
@@ -160,7 +188,6 @@ void Link::look_at_mark() noexcept {
   if (set != cuda::Code::ok) fail(words([&] { return api.describe(set); }));
 }
 
-// Looks whether nothing is on its way any more.
 bool Link::is_idle() noexcept {
   if (watch_ == nullptr || look() == State::over || state_ == State::joining) return true;
   if (state_ == State::ready) look_at_mark();

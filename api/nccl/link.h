@@ -17,15 +17,17 @@ namespace parley::nccl {
 // as long as the device works at something, deaths of members, aborts of the group, NCCL's own errors and
 // deadlines end it, and the device with it.
 //
-// Course: joining --all have joined--> ready <--> launching (NCCL tells the device in the background)
-//         any of them --an error, a death, an abort of the context, a deadline--> over
+// Course: empty --join() or adopt()--> joining --all have joined--> ready
+//         ready <--> launching (NCCL tells the device in the background)
+//         ready <--> splitting (NCCL makes children of its communicator)
+//         any but empty --an error, a death, an abort of the context, a deadline--> over
 // What ends the communicator ends all collectives of the group, by an abort of their context, and the other
 // way round. In `over` the communicator is the undertaker's.
 //
 // Thread-safety: none; the engine's lock. But for the destructor, which takes it.
 class Link final : public transport::Agent {
  public:
-  enum class State : std::uint8_t { joining, ready, launching, over };
+  enum class State : std::uint8_t { empty, joining, ready, launching, splitting, over };
   struct Place {
     Library& library;
     transport::cuda_ipc::Port& port;  // open
@@ -34,17 +36,26 @@ class Link final : public transport::Agent {
     std::uint32_t context;  // of the group's collectives
   };
 
-  // Begins to join. Throws std::system_error (no thread for its end). If NCCL refuses at once it is over.
-  Link(const Place& place, const UniqueId& id, const Membership& who);
-  // Ends it in good order, unless it is over, was not ready yet, or its device is late.
+  // Empty. Throws std::system_error (no thread for its end).
+  explicit Link(const Place& place);
+  // Ends it in good order, unless it is over, was not ready yet, nothing was ever to be told to it, or its
+  // device is late.
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
+  // Begins to join. If NCCL refuses at once it is over. REQUIRES: empty, and not the engine's lock.
+  void join(const UniqueId& id, const Membership& who);
+  // Goes on with one that was split off from its parent's. REQUIRES: empty.
+  void adopt(Communicator communicator) noexcept;
+
   // Looks how it goes on. An error aborts the context.
   State look() noexcept;
-  // For people, in joining, launching and over: "NCCL, which is joining its ranks", or why it is over.
+  // Looks whether the device has done what it was told, as far as there is anybody to ask.
+  bool is_idle() noexcept;
+  // For people, in all states but empty: "NCCL, which is still joining its ranks", or why it is over.
   [[nodiscard]] std::string describe() const;
+  [[nodiscard]] bool has_begun() const noexcept { return state_ != State::empty; }
   [[nodiscard]] int device() const noexcept { return place_.device; }
   [[nodiscard]] Library& library() const noexcept { return place_.library; }
 
@@ -60,6 +71,11 @@ class Link final : public transport::Agent {
     const cuda::DeviceScope scope(*place_.port.api(), place_.device);
     return note_told(tell_it(communicator_), stream, timeout);
   }
+  // Begins to split the communicator, for which all of its ranks have to do so. It comes to splitting; or to
+  // over, and then the context is aborted. REQUIRES: ready.
+  State split(const Division& part) noexcept;
+  // This rank's child, which is the caller's then. REQUIRES: ready, after split(). Null: it asked for none.
+  Communicator take_child() noexcept { return undertaker_->take_child(); }
   // Has `ask(communicator)` ask for something that nobody waits for, with the device entered.
   // REQUIRES: ready.
   template <typename Ask>
@@ -70,8 +86,8 @@ class Link final : public transport::Agent {
   // What the device does for it, longer than it lives: for the world that is left.
   [[nodiscard]] std::shared_ptr<wireup::DeviceWork> work() const noexcept { return undertaker_->work(); }
 
-  // A deadline has passed while NCCL was joining or launching; for want of these ranks ("rank 2"), if it is
-  // known.
+  // A deadline has passed while NCCL was joining, launching or splitting; for want of these ranks ("rank 2"),
+  // if it is known.
   void give_up(std::string_view absent) noexcept;
   // Something else is in the way of what was to be told.
   void fail(std::string_view why) noexcept;
@@ -92,13 +108,13 @@ class Link final : public transport::Agent {
 
   static Clock::time_point deadline_after(std::chrono::nanoseconds timeout) noexcept;
   State note_told(Result result, cuda::Stream stream, std::chrono::nanoseconds timeout) noexcept;
+  Result last_result() noexcept;
   void note_result(Result result) noexcept;
   cuda::Code set_mark() noexcept;
   bool begin_watch() noexcept;
   void end_watch(base::Status status) noexcept;
   static void on_interrupt(transport::Request& request) noexcept;
   void look_at_mark() noexcept;
-  bool is_idle() noexcept;
   [[nodiscard]] bool has_work() noexcept;
   void note_why(std::string_view why) noexcept;
   void abort_context(std::uint32_t by, const std::string& reason, transport::AbortManner manner) noexcept;
@@ -108,7 +124,8 @@ class Link final : public transport::Agent {
   transport::Messenger* messenger_ = nullptr;
   std::unique_ptr<Undertaker> undertaker_;
   Communicator communicator_ = nullptr;
-  State state_ = State::joining;
+  State state_ = State::empty;
+  bool has_split_returned_ = false;  // splitting: the call itself
   std::string why_over_;
   std::uint64_t next_number_ = 0;
   std::uint64_t told_ = 0;  // numbers whose turn is over

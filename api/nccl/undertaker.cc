@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -25,7 +26,7 @@ void warn(std::string_view text) noexcept {
 
 // Invariants: (1) `asked`, `is_dropped` and `has_ended` only ever turn true; (2) what was asked for does not
 // change afterwards; (3) `asked` turns true under the engine's lock, so that `is_idle` is not called after
-// it. The thread holds this, too.
+// it; (4) the part does not change while the thread splits. The thread holds this, too.
 struct Undertaker::Shared final : wireup::DeviceWork {
   Shared(Library& of_library, cuda::Api& of_api, int on_device, std::function<bool()> asked_before,
          std::chrono::milliseconds longest) noexcept
@@ -39,6 +40,7 @@ struct Undertaker::Shared final : wireup::DeviceWork {
   const int device;
   const std::function<bool()> is_idle;
   const std::chrono::milliseconds patience;
+  Communicator child = nullptr;  // see split(): of whoever may call something for the communicator
 
   // Whoever is asked may ask for an end: not with the mutex.
   bool is_done() noexcept override {
@@ -52,6 +54,10 @@ struct Undertaker::Shared final : wireup::DeviceWork {
   std::mutex mutex;  // guards all below
   std::condition_variable changed;
   Communicator communicator = nullptr;
+  Division part;          // of the split that is to be begun
+  std::string part_name;  // as it says
+  bool must_split = false;
+  std::optional<Result> split_result;
   Manner manner = Manner::finish;
   bool has_work = false;
   std::chrono::steady_clock::time_point end_of_patience;  // counted from when it was asked for
@@ -82,6 +88,25 @@ void Undertaker::finish(Communicator communicator, bool has_work) noexcept {
   ask(communicator, Manner::finish, has_work);
 }
 
+void Undertaker::split(Communicator communicator, const Division& part) noexcept {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->communicator = communicator;
+  shared_->part_name = words([&] { return std::string(part.name); });
+  shared_->part = {.color = part.color, .key = part.key, .name = shared_->part_name.c_str()};
+  shared_->must_split = true;
+  shared_->split_result.reset();
+  shared_->changed.notify_all();
+}
+
+std::optional<Result> Undertaker::split_result() const noexcept {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->split_result;
+}
+
+Communicator Undertaker::take_child() noexcept {
+  return std::exchange(shared_->child, nullptr);
+}
+
 std::shared_ptr<wireup::DeviceWork> Undertaker::work() const noexcept {
   return shared_;
 }
@@ -99,7 +124,17 @@ void Undertaker::ask(Communicator communicator, Manner manner, bool has_work) no
 
 void Undertaker::main(const std::shared_ptr<Shared>& shared) noexcept {
   std::unique_lock lock(shared->mutex);
-  shared->changed.wait(lock, [&] { return shared->asked || shared->is_dropped; });
+  const auto is_over = [&] { return shared->asked || shared->is_dropped; };
+  for (;;) {
+    shared->changed.wait(lock, [&] { return is_over() || shared->must_split; });
+    if (is_over()) break;
+    shared->must_split = false;
+    Communicator const communicator = shared->communicator;  // who asks for the end writes it again
+    lock.unlock();
+    const Result result = split_now(*shared, communicator);
+    lock.lock();
+    shared->split_result = result;
+  }
   const bool has_work = shared->asked && shared->communicator != nullptr;
   lock.unlock();
   if (has_work) {
@@ -108,10 +143,16 @@ void Undertaker::main(const std::shared_ptr<Shared>& shared) noexcept {
       finish_now(*shared);
     else
       (void)shared->library.abort(shared->communicator);  // there is nobody to be told
+    if (shared->child != nullptr) (void)shared->library.abort(shared->child);
   }
   lock.lock();
   shared->has_ended = true;
   shared->changed.notify_all();
+}
+
+Result Undertaker::split_now(Shared& shared, Communicator communicator) noexcept {
+  const cuda::DeviceScope scope(shared.api, shared.device);
+  return shared.library.split(communicator, shared.part, shared.child);
 }
 
 void Undertaker::finish_now(Shared& shared) noexcept {

@@ -59,7 +59,10 @@ class PARLEY_API ProcessGroup {
   // last of its operations there; members that still wait for it then get PeerLeftError.
   //
   // Thread-safety: several threads may make groups at once. Calls with equal lists pair in the order in which
-  // each member makes them, and so do calls of split() on one group.
+  // each member makes them, and so do calls of split() on one group. split(), split_by_host() and dup() of a
+  // group that works on devices by NCCL are collectives of it as well: issued in one order with the others on
+  // every rank. They split its communicator, once the device has done what that was told, with GroupOptions'
+  // timeout again or the group's; if that fails, so do this group's collectives, and the new group is there.
   // Errors: UsageError for an empty list, ranks out of range or twice, an unknown algorithm; MismatchError
   // showing both calls when members differ in order, name or algorithms, or wait for each other in different
   // calls; PeerDiedError, PeerLeftError; TimeoutError naming who has not come and what it waits for;
@@ -74,7 +77,7 @@ class PARLEY_API ProcessGroup {
   // Called by all ranks of this group: those who give the same color are a group, ordered by key, then by
   // rank in this one. A negative color: none, and the group returned has no members.
   ProcessGroup split(int color, int key = 0, const GroupOptions& options = {});
-  // Those of each host.
+  // Called by all ranks, too: those of each host are a group.
   ProcessGroup split_by_host(const GroupOptions& options = {});
   // The same ranks, with messages of their own: what a library keeps for itself.
   ProcessGroup dup(const GroupOptions& options = {});

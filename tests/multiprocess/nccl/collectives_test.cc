@@ -54,6 +54,48 @@ TEST(Nccl, CollectivesAndBatchesBetweenProcesses) {
   EXPECT_EQ(fabric->mismatches, 0U);
 }
 
+// The world's communicator is split: no group has an id of its own.
+TEST(Nccl, GroupsOfAllRanksAreSplitOffBetweenProcesses) {
+  if (const std::string reason = reason_against_sharing(); !reason.empty()) GTEST_SKIP() << reason;
+  const SharedPage<Fabric> fabric;
+  const auto run = [&](int rank, int size) {
+    NcclRank own(rank, *fabric);
+    {
+      ProcessGroup world = init();
+      const DeviceNumbers numbers(own, 3000);
+      const auto expect_sum = [&](ProcessGroup& group, std::int64_t sum) {
+        numbers.put(std::vector<std::int64_t>(3000, rank));
+        group.all_reduce(numbers.tensor());
+        expect(numbers.get() == std::vector<std::int64_t>(3000, sum), "all_reduce of " + group.describe());
+      };
+      expect_sum(world, 6);
+      // {3, 1} and {2, 0}, which outlives the twin that it is split off from.
+      ProcessGroup half = world.split(rank % 2, -rank), last;
+      {
+        ProcessGroup twin = world.dup();
+        expect_sum(twin, 6);
+        last = twin.split(rank % 2 == 0 ? 0 : -1, -rank);
+      }
+      expect_sum(half, rank % 2 == 0 ? 2 : 4);
+      if (last.is_member()) expect_sum(last, 2);
+      expect_sum(world, 6);
+      for (const ProcessGroup& group : {half, last})
+        if (group.is_member()) expect_contains(group.describe(), "; split off from its parent's)");
+      world.barrier();
+      half = last = {};
+      destroy();
+    }
+    own.expect_nothing_left();
+    if (DeviceRank::is_real()) return;
+    expect_equal(own.nccl().count(nccl::testing::Call::join), 1U, "joins");
+    expect_equal(own.nccl().count(nccl::testing::Call::split), 3U, "splits");
+    expect_equal(own.nccl().count(nccl::testing::Call::abort), 0U, "aborts");
+    expect(size == 4, "size");
+  };
+  EXPECT_EQ(run_ranks(4, run, ranks_with_nccl()), 0);
+  EXPECT_EQ(fabric->mismatches, 0U);
+}
+
 // On one GPU: every kind of call of a group of one, by NCCL, with the elements that it gives by itself.
 TEST(Nccl, AGroupOfOneDoesEverythingByNccl) {
   const SharedPage<Fabric> fabric;
@@ -94,6 +136,11 @@ TEST(Nccl, AGroupOfOneDoesEverythingByNccl) {
           world.broadcast(out.tensor(), 0);
           expect(out.get() == values, "broadcast");
           expect_contains(world.describe(), "devices: NCCL ");
+          ProcessGroup twin = world.dup({.name = "twin"});
+          expect_copy("all_reduce of a twin", [&] { twin.all_reduce(out.tensor(), in.tensor()); });
+          expect_contains(twin.describe(), "; split off from its parent's)");
+          expect_copy("all_reduce after a split", [&] { world.all_reduce(out.tensor(), in.tensor()); });
+          twin = {};
           destroy();
         }
         own.expect_nothing_left();

@@ -28,6 +28,7 @@ using nccl::testing::Fabric;
 constexpr int ranks = 4;
 constexpr int killed_exit_code = 128 + SIGKILL;
 constexpr auto promised_time = 5s;
+constexpr int most_splits = 50;  // for which a fabric has room
 
 struct Outcome {
   std::atomic<std::int64_t> kill_ns{0};
@@ -38,7 +39,11 @@ std::int64_t now_ns() {
   return Clock::now().time_since_epoch().count();
 }
 
-void run_rank(int rank, int victim, std::chrono::microseconds after, Fabric& fabric, Outcome& outcome) {
+// What the ranks do when one of them dies.
+enum class Doing { collectives, splits };
+
+void run_rank(int rank, int victim, Doing doing, std::chrono::microseconds after, Fabric& fabric,
+              Outcome& outcome) {
   std::signal(SIGTERM, SIG_IGN);  // spawn() asks the others to end as soon as one has died
   NcclRank own(rank, fabric);
   std::int64_t told = 0;
@@ -59,7 +64,10 @@ void run_rank(int rank, int victim, std::chrono::microseconds after, Fabric& fab
       }).detach();
     // Calls return when all ranks have come; the device may be at it still.
     const auto died = expect_throws<PeerDiedError>([&] {
-      for (;;) world.all_reduce(numbers.tensor());
+      for (int round = 0;; ++round) {
+        if (doing == Doing::splits && round < most_splits) (void)world.dup();
+        world.all_reduce(numbers.tensor());
+      }
     });
     expect_equal(died.details().culprit, victim, std::string("culprit of: ") + died.what());
     (void)numbers.get();  // waits for the device
@@ -73,18 +81,19 @@ void run_rank(int rank, int victim, std::chrono::microseconds after, Fabric& fab
   outcome.told_ns[static_cast<std::size_t>(rank)] = told;
 }
 
-TEST(NcclDeath, EverySurvivorNamesTheVictimAndGoesOn) {
+void kill_one(Doing doing) {
   if (const std::string reason = reason_against_sharing(); !reason.empty()) GTEST_SKIP() << reason;
   // NCCL takes seconds to join its ranks on a real device.
   const std::uint64_t kills = DeviceRank::is_real() ? 2 : long_tests() ? 200 : 8;
-  for (std::uint64_t seed = 1; seed <= kills && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= kills && !::testing::Test::HasFailure(); ++seed) {
     Random random(seed);
     const int victim = static_cast<int>(random.below(ranks));
     const auto after = std::chrono::microseconds(random.below(30'000));
     const SharedPage<Fabric> fabric;
     const SharedPage<Outcome> outcome;
     const int code = run_ranks(
-        ranks, [&](int rank, int) { run_rank(rank, victim, after, *fabric, *outcome); }, ranks_with_nccl());
+        ranks, [&](int rank, int) { run_rank(rank, victim, doing, after, *fabric, *outcome); },
+        ranks_with_nccl());
     EXPECT_EQ(code, killed_exit_code) << "seed " << seed;
     for (int rank = 0; rank < ranks; ++rank) {
       if (rank == victim) continue;
@@ -94,6 +103,14 @@ TEST(NcclDeath, EverySurvivorNamesTheVictimAndGoesOn) {
           << "rank " << rank << ", seed " << seed;
     }
   }
+}
+
+TEST(NcclDeath, EverySurvivorNamesTheVictimAndGoesOn) {
+  kill_one(Doing::collectives);
+}
+
+TEST(NcclDeath, InTheMiddleOfSplits) {
+  kill_one(Doing::splits);
 }
 
 }  // namespace

@@ -64,5 +64,20 @@ TEST(Choice, FollowsWishes) {
   EXPECT_EQ(choose(apart).why, "rank 1 asks for staged");
 }
 
+TEST(Choice, OfWishesAloneIsTheSame) {
+  using enum DeviceWish;
+  const std::vector<std::vector<DeviceWish>> groups{
+      {automatic},         {nccl},           {ipc}, {automatic, automatic}, {nccl, automatic},
+      {automatic, staged}, {nccl, ipc, nccl}};
+  for (const auto& wishes : groups) {
+    std::vector<Card> cards;
+    for (const DeviceWish wish : wishes) {
+      cards.push_back(card_of(static_cast<int>(cards.size())));
+      cards.back().wish = wish;
+    }
+    EXPECT_EQ(want_nccl(wishes), choose(cards).is_nccl) << choose(cards).why;
+  }
+}
+
 }  // namespace
 }  // namespace parley::nccl
