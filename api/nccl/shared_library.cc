@@ -115,7 +115,10 @@ class SharedLibrary final : public Library {
   Result split(Communicator communicator, const Division& part, Communicator& child) noexcept override {
     static_assert(Division::no_color == NCCL_SPLIT_NOCOLOR);
     ncclConfig_t config = config_of(part.name);
-    return result_of(call_.comm_split(theirs(communicator), part.color, part.key, place_of(child), &config));
+    const Result begun =
+        result_of(call_.comm_split(theirs(communicator), part.color, part.key, place_of(child), &config));
+    // NCCL calls it a success when it has only begun (ncclCommSplit in its src/init.cc).
+    return begun == Result::success ? state(communicator) : begun;
   }
   Result state(Communicator communicator) noexcept override {
     ncclResult_t state = ncclSuccess;

@@ -67,7 +67,17 @@ TEST_F(Calls, ASplitHasTheColorTheKeyAndTheSameConfiguration) {
     EXPECT_EQ(name(), "half");
   }
   EXPECT_EQ(nccl().split(comm, {}, child), Result::success);
-  EXPECT_EQ(calls(), "ncclCommSplit 4 5 2 0 0\nncclCommSplit 4 -1 0 0 0\n");
+  EXPECT_EQ(calls(),
+            "ncclCommSplit 4 5 2 0 0\nncclCommGetAsyncError 4\n"
+            "ncclCommSplit 4 -1 0 0 0\nncclCommGetAsyncError 4\n");
+}
+
+// NCCL says success, and has only begun.
+TEST_F(Calls, ASplitIsUnderWayAsLongAsItsParentIs) {
+  Communicator child = nullptr;
+  ::setenv("PRETENDED_STATE", "7", 1);
+  EXPECT_EQ(nccl().split(comm, {}, child), Result::in_progress);
+  ::unsetenv("PRETENDED_STATE");
 }
 
 // NCCL reads it later, in a thread of its own.
