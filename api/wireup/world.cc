@@ -126,6 +126,10 @@ void World::wait_for_devices(base::Deadline deadline) {
   while (!engine->locked(are_idle)) {
     if (deadline.expired()) {
       PARLEY_LOG(warn, "cuda", "leaving before devices have done what this rank has told them");
+      // From here on nobody would hear of the end of those that our streams wait for.
+      engine->locked([this](const transport::Messenger&) {
+        for (const auto& mover : device_movers) mover->release_waiters();
+      });
       return;
     }
     engine->wait_until([](const transport::Messenger&) { return false; }, device_look_period);

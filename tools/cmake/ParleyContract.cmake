@@ -9,7 +9,7 @@ function(parley_install_sources folder)
   install(FILES ${ARGN} DESTINATION "${parley_contract_dir}/${folder}" COMPONENT transport_contract EXCLUDE_FROM_ALL)
 endfunction()
 
-parley_install_sources(transport/base copy_meter.h deadline.h doorbell.h log.h memory_ref.h parker.cc parker.h status.cc status.h)
+parley_install_sources(transport/base copy_meter.h deadline.h doorbell.h log.h memory_ref.h parker.cc parker.h status.cc status.h unique_fd.h)
 parley_install_sources(transport/interface completion.h endpoint.h mover.h neighbour.h offer_ledger.h packet.h sink.h transport.h)
 parley_install_sources(transport/inproc inproc_endpoint.cc inproc_endpoint.h inproc_hub.cc inproc_hub.h inproc_lane.cc
   inproc_lane.h inproc_transport.cc inproc_transport.h)

@@ -42,11 +42,12 @@ PinnedBlock* PinnedPool::pop_in_flight(Kind& kind) noexcept {
   return block;
 }
 
-PinnedBlock* PinnedPool::take(std::size_t bytes) noexcept {
+PinnedBlock* PinnedPool::take(std::size_t bytes, Need need) noexcept {
   const bool is_small = bytes <= small_bytes;
   Kind& kind = is_small ? small_ : large_;
   if (kind.free == nullptr) look_at_flights(kind);
-  if (kind.free == nullptr && !grow(kind, is_small ? small_bytes : large_bytes)) return nullptr;
+  const std::size_t bound = need == Need::can_wait ? bound_ : times_if_pressing * bound_;
+  if (kind.free == nullptr && !grow(kind, is_small ? small_bytes : large_bytes, bound)) return nullptr;
   PinnedBlock* const block = kind.free;
   kind.free = block->next;
   return block;
@@ -60,19 +61,16 @@ Code PinnedPool::give_back_after(PinnedBlock* block, Stream stream) noexcept {
   Code code = events_.take(block->after);
   if (code == Code::ok) {
     code = api_.record(block->after, stream);
-    if (code == Code::ok) {
+    if (code == Code::ok)
       push_in_flight(kind_of(*block), *block);
-      return Code::ok;
-    }
-    events_.give_back(block->after);
+    else
+      events_.give_back(block->after);
   }
-  code = api_.synchronize(stream);
-  if (code == Code::ok) give_back(block);
-  return code;
+  return code == Code::out_of_memory ? Code::ok : code;
 }
 
-bool PinnedPool::grow(Kind& kind, std::size_t block_bytes) noexcept {
-  if (reserved_bytes() + large_bytes > bound_) return false;
+bool PinnedPool::grow(Kind& kind, std::size_t block_bytes, std::size_t bound) noexcept {
+  if (reserved_bytes() + large_bytes > bound) return false;
   std::byte* memory = nullptr;
   if (api_.allocate_pinned(large_bytes, memory) != Code::ok) return false;
   const std::size_t before = blocks_.size();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -29,9 +30,10 @@ class PinnedPool {
   static constexpr std::size_t small_bytes = std::size_t{4} << 10;
   static constexpr std::size_t large_bytes = std::size_t{1} << 20;
   static constexpr std::size_t default_bound = std::size_t{64} << 20;
+  static constexpr std::size_t times_if_pressing = 16;
 
-  // `bound`: bytes of pinned memory at most. `api` and `events`, which are the same device's, must outlive
-  // this.
+  // `bound`: bytes of pinned memory at most, but for what is pressing. `api` and `events`, which are the same
+  // device's, must outlive this.
   PinnedPool(Api& api, EventPool& events, std::size_t bound = default_bound) noexcept
       : api_(api), events_(events), bound_(bound) {}
   ~PinnedPool();
@@ -39,9 +41,11 @@ class PinnedPool {
   PinnedPool& operator=(const PinnedPool&) = delete;
 
   // The smallest block of at least `bytes` bytes, at most large_bytes. Null: all are in use or in flight and
-  // the bound is reached, or the driver gives no more; try again later. Looks at 16 blocks in flight at most,
-  // the oldest first, and at others the next time.
-  [[nodiscard]] PinnedBlock* take(std::size_t bytes) noexcept;
+  // the bound is reached, or the driver gives no more; try again later. Who cannot, and would have to wait
+  // for the device instead, says that it is pressing: the bound is so many times as large then. Looks at 16
+  // blocks in flight at most, the oldest first, and at others the next time.
+  enum class Need : std::uint8_t { can_wait, is_pressing };
+  [[nodiscard]] PinnedBlock* take(std::size_t bytes, Need need = Need::can_wait) noexcept;
   // Whether there are blocks of that size at all, so that one may be given back.
   [[nodiscard]] bool has_blocks_of(std::size_t bytes) const noexcept {
     return (bytes <= small_bytes ? small_ : large_).count != 0;
@@ -49,8 +53,8 @@ class PinnedPool {
 
   // Nothing is in flight to or from it.
   void give_back(PinnedBlock* block) noexcept;
-  // It is free after what `stream` has been told to do up to now. If that cannot be noted this waits for the
-  // stream; a failure is the device's, and the block is not handed out again.
+  // It is free after what `stream` has been told to do up to now. Where that cannot be noted it is not handed
+  // out again, for nobody shall wait for the stream. A failure is the device's.
   Code give_back_after(PinnedBlock* block, Stream stream) noexcept;
 
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return allocations_.size() * large_bytes; }
@@ -66,7 +70,7 @@ class PinnedPool {
   };
   Kind& kind_of(const PinnedBlock& block) noexcept { return block.bytes == small_bytes ? small_ : large_; }
   // One allocation of large_bytes, as one block or as many small ones. False: there is no more.
-  bool grow(Kind& kind, std::size_t block_bytes) noexcept;
+  bool grow(Kind& kind, std::size_t block_bytes, std::size_t bound) noexcept;
   static void push_free(Kind& kind, PinnedBlock& block) noexcept;
   static void push_in_flight(Kind& kind, PinnedBlock& block) noexcept;
   static PinnedBlock* pop_in_flight(Kind& kind) noexcept;

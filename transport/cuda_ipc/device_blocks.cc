@@ -37,9 +37,10 @@ DeviceBlocks::Block DeviceBlocks::take(std::size_t bytes, cuda::Stream stream) n
   }
   Block block{.bytes = size};
   Code code = api_.allocate(size, block.memory);
-  if (code == Code::out_of_memory && !free_.empty()) {
-    trim(0);
-    code = api_.allocate(size, block.memory);
+  for (; code == Code::out_of_memory && !free_.empty(); code = api_.allocate(size, block.memory)) {
+    kept_bytes_ -= free_.front().bytes;
+    drop(free_.front());
+    free_.erase(free_.begin());
   }
   if (code != Code::ok) return {};
   ++count_;
@@ -47,24 +48,13 @@ DeviceBlocks::Block DeviceBlocks::take(std::size_t bytes, cuda::Stream stream) n
 }
 
 void DeviceBlocks::give_back_after(Block block, cuda::Stream stream) noexcept {
-  // What fails here has failed the stream.
-  if (events_.take(block.after) != Code::ok || api_.record(block.after, stream) != Code::ok)
-    return drop(block);
+  const bool is_kept = kept_bytes_ + block.bytes <= most_kept_bytes && events_.take(block.after) == Code::ok;
+  if (!is_kept || api_.record(block.after, stream) != Code::ok) return drop(block);
   free_.push_back(block);
   kept_bytes_ += block.bytes;
-  if (kept_bytes_ > most_kept_) trim(most_kept_);
 }
 
-void DeviceBlocks::trim(std::size_t bytes) noexcept {
-  std::erase_if(free_, [&](const Block& block) {
-    if (kept_bytes_ <= bytes) return false;
-    if (block.after != nullptr && api_.query(block.after) == Code::not_ready) return false;
-    kept_bytes_ -= block.bytes;
-    drop(block);
-    return true;
-  });
-}
-
+// Freeing waits for what still reads it.
 void DeviceBlocks::drop(const Block& block) noexcept {
   (void)api_.free(block.memory);
   if (block.after != nullptr) events_.give_back(block.after);

@@ -11,8 +11,7 @@ namespace parley::transport::cuda_ipc {
 
 // Memory of one device that can be shown to other processes, recycled: for messages whose own memory cannot
 // (that of stream-ordered pools), and for partial results. Blocks are powers of two from 1 MiB on; so much of
-// them is kept, and what is more is freed when nothing reads it any more. Freeing waits for the device, and
-// under the engine's lock nobody may: the device may wait for a peer, of whose death nobody would hear.
+// them is kept, and what is more is freed as soon as it comes back, which waits for the device.
 // The device is entered for all calls, and when the pool dies. Thread-safety: none; the engine's lock.
 class DeviceBlocks {
  public:
@@ -25,28 +24,23 @@ class DeviceBlocks {
     cuda::Event after = nullptr;  // while it is free: what still reads it ends here; null: nothing does
   };
 
-  DeviceBlocks(cuda::Api& api, cuda::EventPool& events, std::size_t most_kept = most_kept_bytes) noexcept
-      : api_(api), events_(events), most_kept_(most_kept) {}
+  DeviceBlocks(cuda::Api& api, cuda::EventPool& events) noexcept : api_(api), events_(events) {}
   // Does not wait for what still reads a block: the driver does.
   ~DeviceBlocks();
   DeviceBlocks(const DeviceBlocks&) = delete;
   DeviceBlocks& operator=(const DeviceBlocks&) = delete;
 
-  // At least so many bytes, that `stream` may write from now on. Null memory: the device has no more, or only
-  // when more of it has been read.
+  // At least so many bytes, that `stream` may write from now on. Null memory: the device has no more.
   Block take(std::size_t bytes, cuda::Stream stream) noexcept;
   // It is free when `stream` has done what it was told up to now.
   void give_back_after(Block block, cuda::Stream stream) noexcept;
 
  private:
-  // Frees blocks that nothing reads any more, the oldest first, until this much is left of free ones.
-  void trim(std::size_t bytes) noexcept;
   void drop(const Block& block) noexcept;
 
   cuda::Api& api_;
   cuda::EventPool& events_;
-  const std::size_t most_kept_;
-  std::vector<Block> free_;     // the oldest first
+  std::vector<Block> free_;
   std::size_t kept_bytes_ = 0;  // in free_
   std::size_t count_ = 0;       // of all blocks, given out or not
 };

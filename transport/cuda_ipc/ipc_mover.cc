@@ -1,8 +1,11 @@
 #include "transport/cuda_ipc/ipc_mover.h"
 
 #include <cstring>
+#include <exception>
 #include <new>
 #include <utility>
+
+#include "transport/base/log.h"
 
 namespace parley::transport::cuda_ipc {
 
@@ -35,7 +38,27 @@ IpcMover::IpcMover(Port& port, OfferLedger* ledger, Copies copies)
                               : std::make_unique<PeerView>(
                                     port, std::make_shared<Semaphores>(port, ledger->peer_words()))) {}
 
-IpcMover::~IpcMover() = default;
+IpcMover::~IpcMover() {
+  end_watch();
+}
+
+// From the first use of words on the peer's process is watched.
+bool IpcMover::open(Semaphores& semaphores, int device) noexcept {
+  if (!semaphores.open(device)) return false;
+  if (std::exchange(is_watched_, true) || ledger_ == nullptr) return true;
+  try {
+    base::UniqueFd end = ledger_->end_of_peer();
+    if (end) watch_ = port_.life_watch().add(std::move(end), ledger_->own_words(), ledger_->peer_words());
+  } catch (const std::exception& error) {
+    PARLEY_LOG(info, "cuda", "a rank of this host is not watched: ", error.what(),
+               "; if it dies streams that wait for it go on when its link ends");
+  }
+  return true;
+}
+
+void IpcMover::end_watch() noexcept {
+  if (const auto number = std::exchange(watch_, 0); number != 0) port_.life_watch().remove(number);
+}
 
 std::string IpcMover::describe() const {
   return ledger_ == nullptr ? "device memory by device copies" : "device memory by CUDA IPC";
@@ -59,7 +82,7 @@ std::optional<Exposure> IpcMover::expose_place(DeviceMemory& memory, std::size_t
 std::optional<Exposure> IpcMover::offer(Transfer& transfer, std::size_t bytes, Use use) noexcept try {
   const cuda::DeviceScope scope(*port_.api(), transfer.device());
   transfer.let_go();  // it was exposed before, and did not leave
-  if (!slots_->semaphores().open(transfer.device())) return std::nullopt;
+  if (!open(slots_->semaphores(), transfer.device())) return std::nullopt;
   Slot* const slot = slots_->take(transfer.device(), transfer.stream());
   if (slot == nullptr) return std::nullopt;
   transfer.hold(slots_, *slot);
@@ -158,7 +181,7 @@ Status IpcMover::copy(Transfer::Direction direction, const RemoteKey& bytes_of_k
   const auto place = peer_->find(key, bytes);
   const cuda::DeviceScope scope(*port_.api(), transfer.device());
   Semaphores& semaphores = *peer_->semaphores();
-  if (!place || !semaphores.open(transfer.device())) return base::Code::unreachable;
+  if (!place || !open(semaphores, transfer.device())) return base::Code::unreachable;
   semaphores.promise(finished_of(key.slot));
   if (!ledger_->take_offer({key.ticket_word, key.ticket_generation})) {
     semaphores.take_back(finished_of(key.slot));
@@ -180,7 +203,7 @@ Status IpcMover::copy_within(const Key& key, Transfer& into, std::size_t bytes) 
 }
 
 bool IpcMover::is_idle() const noexcept {
-  return slots_->are_passed() && (peer_ == nullptr || peer_->is_unused());
+  return slots_->are_passed() && (peer_ != nullptr ? peer_->is_unused() : left_ == nullptr);
 }
 
 std::span<const std::byte> IpcMover::next_note() noexcept {
@@ -203,21 +226,16 @@ void IpcMover::release_waiters() noexcept {
 void IpcMover::end() noexcept {
   if (peer_ == nullptr) return;
   left_ = peer_->semaphores();
-  try {
-    if (!is_peer_gone_) has_peer_ended_ = ledger_->watch_over_peer();
-  } catch (const std::bad_alloc&) {
-    // Then its streams are waited for.
-  }
   port_.retire(std::move(peer_));
 }
 
 bool IpcMover::look_after_end() noexcept {
   if (left_ == nullptr) return true;
-  if (is_peer_gone_ || (has_peer_ended_ && has_peer_ended_())) release_waiters();
+  if (is_peer_gone_) release_waiters();
   port_.sweep();
   if (!slots_->are_passed() || left_.use_count() != 1) return false;  // a PeerView that is in use has it, too
   left_.reset();
-  has_peer_ended_ = {};
+  end_watch();
   return true;
 }
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,13 +62,15 @@ class IpcMover final : public DeviceMover {
   void end() noexcept override;
   [[nodiscard]] bool look_after_end() noexcept override;
 
-  // Whether devices have done all that was told because of it, here and at the peer; true once the link has
-  // ended.
+  // Whether devices have done all that was told because of it, here and, as long as there is a link, at the
+  // peer.
   [[nodiscard]] bool is_idle() const noexcept;
 
  private:
   enum class Use : std::uint8_t { to_be_read, to_be_written };
   std::optional<Exposure> offer(Transfer& transfer, std::size_t bytes, Use use) noexcept;
+  bool open(Semaphores& semaphores, int device) noexcept;
+  void end_watch() noexcept;
   bool show(const Transfer& transfer, std::size_t bytes, Use use, Slot& slot, Key& key);
   base::Status copy(Transfer::Direction direction, const RemoteKey& key, Transfer& transfer,
                     std::size_t bytes) noexcept;
@@ -80,12 +81,12 @@ class IpcMover final : public DeviceMover {
   const Copies copies_;
   std::shared_ptr<Slots> slots_;
   Exports exports_;
-  std::deque<Note> notes_;          // to be sent
-  std::unique_ptr<PeerView> peer_;  // null: the link has ended
-  std::shared_ptr<Semaphores>
-      left_;  // of the peer of a link that has ended, until nothing of ours waits for it
+  std::deque<Note> notes_;            // to be sent
+  std::unique_ptr<PeerView> peer_;    // null: the link has ended
+  std::shared_ptr<Semaphores> left_;  // the peer's, from the link's end on, until nothing of ours waits
   bool is_peer_gone_ = false;
-  std::function<bool()> has_peer_ended_;  // asked where the link has ended and the peer may live
+  bool is_watched_ = false;
+  LifeWatch::Number watch_ = 0;  // 0: it is not watched, or cannot be
 };
 
 }  // namespace parley::transport::cuda_ipc

@@ -12,6 +12,7 @@
 #include "transport/cuda/event_pool.h"
 #include "transport/cuda/pinned_pool.h"
 #include "transport/cuda_ipc/device_blocks.h"
+#include "transport/cuda_ipc/life_watch.h"
 
 namespace parley::transport::cuda_ipc {
 
@@ -59,6 +60,8 @@ class Port {
   void retire(std::unique_ptr<PeerView> view) noexcept;
   void sweep() noexcept;
 
+  [[nodiscard]] LifeWatch& life_watch() noexcept { return life_watch_; }
+
   // Null: out of memory.
   Desk* desk(int device) noexcept;
   // The number, in this process, of a device that another process names. -1: it is not visible here.
@@ -70,6 +73,7 @@ class Port {
   std::vector<cuda::DeviceId> ids_;  // by number, once asked for
   std::unique_ptr<base::SlabPool<Transfer, 16>> transfers_;
   std::vector<std::unique_ptr<PeerView>> retired_;
+  LifeWatch life_watch_;
 };
 
 }  // namespace parley::transport::cuda_ipc

@@ -125,7 +125,15 @@ bool Semaphores::look_briefly(std::size_t number) noexcept {
 
 void Semaphores::release_all() noexcept {
   is_released_ = true;
-  for (std::size_t number = 0; number < count; ++number) give(number);
+  release(*memory_);
+}
+
+void Semaphores::release(std::byte& memory) noexcept {
+  Words* const words = reinterpret_cast<Words*>(&memory);
+  for (std::size_t number = 0; number < count; ++number)
+    // As promise() and give(). What is promised meanwhile is found the next time.
+    words[number].reached.store(words[number].told.load(std::memory_order_relaxed),
+                                std::memory_order_release);
 }
 
 void Semaphores::leave(std::shared_ptr<Semaphores> used) noexcept try {

@@ -58,6 +58,8 @@ class Semaphores {
   // The peer is gone: what it was still to signal nobody waits for any more. Its streams may give some
   // signals later all the same, and the words go back: to be called again until our streams have passed.
   void release_all() noexcept;
+  // The same of those in this memory, from any thread: whoever uses them finds them given.
+  static void release(std::byte& memory) noexcept;
   // Some stream is to use them still, or may be: they are left to the process's end.
   static void leave(std::shared_ptr<Semaphores> used) noexcept;
 

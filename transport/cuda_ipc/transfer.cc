@@ -101,8 +101,8 @@ Status Transfer::write(std::size_t offset, std::span<const std::byte> from) noex
   const DeviceScope scope(api, desk_.device);
   while (!from.empty()) {
     const std::size_t bytes = std::min(from.size(), PinnedPool::large_bytes);
-    PinnedBlock* const block = desk_.pinned.take(bytes);
-    // Without one the driver copies what is not pinned before it returns.
+    PinnedBlock* const block = desk_.pinned.take(bytes, PinnedPool::Need::is_pressing);
+    // Without one, where there is no memory, the driver copies what is not pinned before it returns.
     if (block == nullptr) return status_of(api.copy(address_ + offset, from.data(), from.size(), stream_));
     std::memcpy(block->data, from.data(), bytes);
     const Code copied = api.copy(address_ + offset, block->data, bytes, stream_);

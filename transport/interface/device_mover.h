@@ -46,7 +46,7 @@ class DeviceMover : public Mover {
   virtual bool take_note(std::span<const std::byte> note) noexcept = 0;
 
   // The peer has died or left, and its devices do nothing more that anybody shall wait for. Called before
-  // anything ends because of it: what ends may wait for the device.
+  // anything ends because its link has closed: what ends may ask for something that waits for the device.
   virtual void release_waiters() noexcept = 0;
   // The link has closed, and no request uses the mover any more: what is the peer's is let go.
   // look_after_end() is called then, at once and from time to time, until it says that nothing of ours waits

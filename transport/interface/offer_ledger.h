@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
+
+#include "transport/base/unique_fd.h"
 
 namespace parley::transport {
 
@@ -38,8 +39,8 @@ class OfferLedger {
   virtual std::shared_ptr<std::byte> own_words() noexcept = 0;
   virtual std::shared_ptr<std::byte> peer_words() noexcept = 0;
 
-  // What tells whether the peer's process has ended, also when the link has. Empty: nobody can tell.
-  virtual std::function<bool()> watch_over_peer() = 0;
+  // Readable when the peer's process has ended, also when the link has. None: nobody can tell.
+  virtual base::UniqueFd end_of_peer() noexcept = 0;
 
  protected:
   ~OfferLedger() = default;

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "transport/base/log.h"
-#include "transport/base/unique_fd.h"
 
 namespace parley::transport {
 
@@ -210,13 +209,8 @@ Status PullMover::explain(const Pull& pull, Status failure) noexcept {
   return failure;
 }
 
-std::function<bool()> PullMover::watch_over_peer() {
-  const int copy = end_of_life_ < 0 ? -1 : ::fcntl(end_of_life_, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return {};
-  return [life = std::make_shared<base::UniqueFd>(copy)] {
-    pollfd end{life->get(), POLLIN, 0};
-    return ::poll(&end, 1, 0) > 0;
-  };
+base::UniqueFd PullMover::end_of_peer() noexcept {
+  return base::UniqueFd(end_of_life_ < 0 ? -1 : ::fcntl(end_of_life_, F_DUPFD_CLOEXEC, 0));
 }
 
 bool PullMover::peer_lives() const noexcept {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,7 +57,7 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
   std::shared_ptr<std::byte> peer_words() noexcept override {
     return {boards_, boards_->peer.data() + shm::board_bytes};
   }
-  std::function<bool()> watch_over_peer() override;
+  base::UniqueFd end_of_peer() noexcept override;
 
   // The next piece of the oldest pull. REQUIRES: in the list.
   void pull_a_piece() noexcept;

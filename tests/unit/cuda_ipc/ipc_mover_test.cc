@@ -201,8 +201,7 @@ TEST_F(Rank, WordsThatAStreamIsStillToUseStayRegistered) {
 TEST_F(MoverOfAnEndedLink, IsReleasedWhereThePeerDiesLater) {
   mover_.end();
   EXPECT_FALSE(mover_.look_after_end());
-  ledger_.peer_has_ended = true;
-  (void)mover_.look_after_end();
+  ledger_.die();
   EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
   EXPECT_TRUE(mover_.look_after_end());
 }

@@ -1,14 +1,16 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "tests/unit/cuda/device.h"
 #include "transport/cuda/runtime.h"
@@ -52,7 +54,14 @@ class Rank : public ::testing::Test {
 // The ledger of a link that has no other end: who takes offers is the test.
 class Ledger final : public OfferLedger {
  public:
-  ~Ledger() { EXPECT_TRUE(standing.empty()) << "offers that were neither withdrawn nor taken"; }
+  Ledger() { EXPECT_EQ(::pipe(life_), 0); }
+  ~Ledger() {
+    EXPECT_TRUE(standing.empty()) << "offers that were neither withdrawn nor taken";
+    for (const int end : life_)
+      if (end >= 0) ::close(end);
+  }
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
   std::optional<OfferTicket> open_offer() noexcept override {
     if (is_full) return std::nullopt;
     standing[++last] = false;
@@ -68,9 +77,9 @@ class Ledger final : public OfferLedger {
 
   std::shared_ptr<std::byte> own_words() noexcept override { return own_; }
   std::shared_ptr<std::byte> peer_words() noexcept override { return peer_; }
-  std::function<bool()> watch_over_peer() override {
-    return [this] { return peer_has_ended; };
-  }
+  base::UniqueFd end_of_peer() noexcept override { return base::UniqueFd(::dup(life_[0])); }
+  // The peer's process ends.
+  void die() { ::close(std::exchange(life_[1], -1)); }
 
   void take(const Exposure& exposure) {
     Key key;
@@ -79,7 +88,6 @@ class Ledger final : public OfferLedger {
   }
 
   bool is_full = false;
-  bool peer_has_ended = false;
   std::uint32_t last = 0;
   std::map<std::uint32_t, bool> standing;  // whether it was taken
 
@@ -92,6 +100,7 @@ class Ledger final : public OfferLedger {
     return {made, made->bytes.data() + offer_word_bytes};
   }
   const std::shared_ptr<std::byte> own_ = page(), peer_ = page();
+  int life_[2] = {-1, -1};
 };
 
 }  // namespace parley::transport::cuda_ipc

@@ -201,6 +201,7 @@ class AnnouncingTransport final : public Transport {
   std::size_t progress(Endpoint*) noexcept override {
     is_announced = false;
     ++looks;
+    if (events_left > 0) return --events_left, 1;
     return events;
   }
   [[nodiscard]] bool unsent() const noexcept override { return false; }
@@ -212,7 +213,8 @@ class AnnouncingTransport final : public Transport {
 
   std::atomic<bool> is_announced{false};
   std::atomic<int> looks{0};
-  std::size_t events = 0;  // that each look finds
+  std::size_t events = 0;           // that each look finds
+  std::atomic<int> events_left{0};  // that the next looks find, one each
 };
 
 struct AnAnnouncingEngine {
@@ -281,6 +283,18 @@ TEST(Engine, ThePulseWakesTheLoop) {
   one.engine.start_pulse();
   one.let_loop_sleep();
   EXPECT_EQ(poll(&one.loop, 1, 30'000), 1) << "what comes now would not be told";
+}
+
+// A death is heard, then seen, then told: by one look of a thread that looks once a second.
+TEST(Engine, ThePulseFollowsUpWhatItFinds) {
+  AnAnnouncingEngine one;
+  one.transport->events_left = 3;
+  const auto begin = base::Clock::now();
+  one.engine.start_pulse();
+  while (one.transport->events_left > 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto first = base::Clock::now();
+  while (one.transport->events_left > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_LT(base::Clock::now() - first, first - begin) << "the next ones were found by later looks";
 }
 
 // One link, whose peer breaks the protocol when it is told to; a link that was closed ends at the look after.

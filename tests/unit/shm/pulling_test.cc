@@ -1,6 +1,7 @@
 // Large messages that the receiver pulls out of the sender's memory, and what may come between.
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/time.h>
 
 #include <algorithm>
@@ -105,12 +106,13 @@ TEST_F(Pulling, NoSignalMakesASenderDead) {
 TEST_F(Pulling, ThePeersProcessIsWatchedAlsoWhenItsLinkHasEnded) {
   PullingWorld world = world_of(2);
   Endpoint& link = *world.messengers[0]->peer(1).endpoint;
-  const auto has_ended = static_cast<PullMover&>(*link.mover).watch_over_peer();
-  if (!has_ended) GTEST_SKIP() << "this kernel cannot tell when a process ends";
-  EXPECT_FALSE(has_ended());
+  const base::UniqueFd end = static_cast<PullMover&>(*link.mover).end_of_peer();
+  ASSERT_TRUE(end) << "this kernel cannot tell when a process ends";
+  pollfd look{end.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&look, 1, 0), 0);
   link.close();
   world.run_until([&] { return world.messengers[0]->peer(1).endpoint == nullptr; });
-  EXPECT_FALSE(has_ended());
+  EXPECT_EQ(::poll(&look, 1, 0), 0);
 }
 
 TEST_F(Pulling, ABufferThatIsGoneWithItsSendDowngradesNothing) {
