@@ -32,7 +32,7 @@ bool lets_ranks_share_devices() {
 }
 
 // Whether a communicator of this rank is there that was split off from its parent's, and does for the device.
-bool is_split_off(const GroupState& group, int device) {
+bool has_split_off(const GroupState& group, int device) {
   if (group.split_off == nullptr || group.split_off->device() != device) return false;
   return group.world->engine->locked(
       [&](transport::Messenger&) { return group.split_off->look() != nccl::Link::State::over; });
@@ -46,7 +46,7 @@ Card own_card(const GroupState& group, int device) {
   nccl::Library* const library = nccl::runtime();
   if (library != nullptr) {
     card.version = library->version();
-    card.is_split_off = is_split_off(group, device);
+    card.is_split_off = has_split_off(group, device);
     card.shares_device = card.version >= nccl::first_version_for_sharing && lets_ranks_share_devices();
   } else {
     const std::string why_not = nccl::reason_against();
@@ -56,21 +56,20 @@ Card own_card(const GroupState& group, int device) {
 }
 
 // The collectives of the host by which the ranks agree, before the first one of their devices.
-CollectiveCall meeting_call(const GroupState& group, schedule::Operation operation,
-                            std::chrono::nanoseconds timeout, const char* name) {
-  CollectiveCall call(name);
+CollectiveCall meeting_call(schedule::Operation operation, const DeviceCall& first) {
+  CollectiveCall call(first.name);
   call.call.signature = {.operation = operation, .dtype = DType::bytes, .is_meeting = true};
   call.call.question.operation = operation;
-  call.call.timeout = timeout;
-  call.call.gives_up = timeout != group.world->timeout;
+  call.call.timeout = first.timeout;
+  call.call.gives_up = first.gives_up;
   return call;
 }
 
 // By rank.
 std::vector<Card> exchange(const std::shared_ptr<GroupState>& group, const Card& own,
-                           std::chrono::nanoseconds timeout, const char* operation) {
+                           const DeviceCall& first) {
   std::vector<Card> cards(static_cast<std::size_t>(group->size));
-  CollectiveCall call = meeting_call(*group, schedule::Operation::all_gather, timeout, operation);
+  CollectiveCall call = meeting_call(schedule::Operation::all_gather, first);
   call.call.input = reinterpret_cast<const std::byte*>(&own);
   call.call.input_count = sizeof(Card);
   call.call.output = reinterpret_cast<std::byte*>(cards.data());
@@ -82,14 +81,13 @@ std::vector<Card> exchange(const std::shared_ptr<GroupState>& group, const Card&
 }
 
 // By which the ranks find each other; rank 0 makes it.
-nccl::UniqueId share_id(const std::shared_ptr<GroupState>& group, std::chrono::nanoseconds timeout,
-                        const char* operation) {
+nccl::UniqueId share_id(const std::shared_ptr<GroupState>& group, const DeviceCall& first) {
   struct Announcement {
     nccl::UniqueId id{};
     nccl::Result result = nccl::Result::success;
   } told;
   if (group->rank == 0) told.result = nccl::runtime()->make_unique_id(told.id);
-  CollectiveCall call = meeting_call(*group, schedule::Operation::broadcast, timeout, operation);
+  CollectiveCall call = meeting_call(schedule::Operation::broadcast, first);
   call.call.output = reinterpret_cast<std::byte*>(&told);
   call.call.input = call.call.output;
   call.call.question.count = sizeof(told);
@@ -97,33 +95,29 @@ nccl::UniqueId share_id(const std::shared_ptr<GroupState>& group, std::chrono::n
   (group->rank == 0 ? call.call.input_count : call.call.output_count) = sizeof(told);
   run_collective(group, std::move(call));
   if (told.result != nccl::Result::success)
-    throw SystemError(concat(operation, ": NCCL failed on rank 0 of ", text_of(*group), ": ",
+    throw SystemError(concat(first.name, ": NCCL failed on rank 0 of ", text_of(*group), ": ",
                              nccl::runtime()->describe(told.result)));
   return told.id;
 }
 
 std::unique_ptr<nccl::Link> join(const std::shared_ptr<GroupState>& group, int device,
-                                 std::chrono::nanoseconds timeout, const char* operation) {
-  const nccl::UniqueId id = share_id(group, timeout, operation);
-  wireup::World& world = *group->world;
-  (void)world.engine->locked([&](transport::Messenger&) { return world.devices.open(); });  // it is there
-  const nccl::Link::Place place{*nccl::runtime(), world.devices, device, *world.engine,
-                                group->all_contexts.collectives};
-  try {
-    auto link = std::make_unique<nccl::Link>(place);
-    link->join(id, {group->rank, group->size, group->name.c_str()});
-    world.await(link->work());
-    return link;
-  } catch (const std::system_error& error) {
-    throw ResourceError(concat(operation, ": no thread for NCCL: ", error.what()));
-  }
+                                 const DeviceCall& first) {
+  const nccl::UniqueId id = share_id(group, first);
+  auto link = make_link(*group, *nccl::runtime(), device, first.name);
+  link->join(id, {group->rank, group->size, group->name.c_str()});
+  return link;
+}
+
+std::unique_ptr<nccl::Link> take_split_off(GroupState& group) {
+  group.world->engine->locked([&](transport::Messenger&) { group.split_off->begin_use(); });
+  return std::move(group.split_off);
 }
 
 std::unique_ptr<DevicePath> meet(const std::shared_ptr<GroupState>& group, int device,
-                                 std::chrono::nanoseconds timeout, const char* operation) {
-  const std::vector<Card> cards = exchange(group, own_card(*group, device), timeout, operation);
+                                 const DeviceCall& first) {
+  const std::vector<Card> cards = exchange(group, own_card(*group, device), first);
   const nccl::Choice choice = nccl::choose(cards);
-  if (!choice.contradiction.empty()) throw UsageError(concat(operation, ": ", choice.contradiction));
+  if (!choice.contradiction.empty()) throw UsageError(concat(first.name, ": ", choice.contradiction));
   auto path = std::make_unique<DevicePath>();
   path->why = choice.why;
   path->version = cards.front().version;
@@ -133,12 +127,12 @@ std::unique_ptr<DevicePath> meet(const std::shared_ptr<GroupState>& group, int d
   if (choice.is_nccl) {
     path->sent.resize(cards.size());
     path->received.resize(cards.size());
-    const auto is_split_off = [](const Card& card) { return card.is_split_off; };
-    if (std::all_of(cards.begin(), cards.end(), is_split_off)) {
-      path->link = std::move(group->split_off);
+    const auto has_one = [](const Card& card) { return card.is_split_off; };
+    if (std::all_of(cards.begin(), cards.end(), has_one)) {
+      path->link = take_split_off(*group);
       path->why += "; split off from its parent's";
     } else {
-      path->link = join(group, device, timeout, operation);
+      path->link = join(group, device, first);
     }
   }
   group->split_off.reset();  // where one rank's will not do, none is used
@@ -148,14 +142,13 @@ std::unique_ptr<DevicePath> meet(const std::shared_ptr<GroupState>& group, int d
 }
 
 // Another thread's meeting is no operation of ours: nobody but that one knows whom it waits for.
-[[noreturn]] void throw_late(const GroupState& group, std::chrono::nanoseconds timeout,
-                             const char* operation) {
+[[noreturn]] void throw_late(const GroupState& group, const DeviceCall& call) {
   ErrorDetails details;
   details.rank = group.world->rank;
-  details.operation = operation;
-  details.elapsed = timeout;
-  throw TimeoutError(concat("rank ", group.world->rank, ": ", operation, " in ", text_of(group),
-                            " timed out after ", duration_text(timeout),
+  details.operation = call.name;
+  details.elapsed = call.timeout;
+  throw TimeoutError(concat("rank ", group.world->rank, ": ", call.name, " in ", text_of(group),
+                            " timed out after ", duration_text(call.timeout),
                             ": another thread is in the group's first call on devices, and waits for the "
                             "other ranks"),
                      details);
@@ -175,16 +168,29 @@ std::unique_ptr<DevicePath> meet(const std::shared_ptr<GroupState>& group, int d
 
 }  // namespace
 
-DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device,
-                           std::chrono::nanoseconds timeout, const char* operation) {
-  switch (group->device_meeting.begin(base::Deadline::after(timeout))) {
+std::unique_ptr<nccl::Link> make_link(const GroupState& group, nccl::Library& library, int device,
+                                      const char* operation) {
+  wireup::World& world = *group.world;
+  (void)world.engine->locked([&](transport::Messenger&) { return world.devices.open(); });  // it is there
+  try {
+    auto link = std::make_unique<nccl::Link>(
+        nccl::Link::Place{library, world.devices, device, *world.engine, group.all_contexts.collectives});
+    world.await(link->work());
+    return link;
+  } catch (const std::system_error& error) {
+    throw ResourceError(concat(operation, ": no thread for NCCL: ", error.what()));
+  }
+}
+
+DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device, const DeviceCall& call) {
+  switch (group->device_meeting.begin(base::Deadline::after(call.timeout))) {
     case DeviceMeeting::Entry::agreed: return *group->device_path;
-    case DeviceMeeting::Entry::late: throw_late(*group, timeout, operation);
-    case DeviceMeeting::Entry::inside: throw_inside(*group, operation);
+    case DeviceMeeting::Entry::late: throw_late(*group, call);
+    case DeviceMeeting::Entry::inside: throw_inside(*group, call.name);
     case DeviceMeeting::Entry::begun: break;
   }
   try {
-    group->device_path = meet(group, device, timeout, operation);
+    group->device_path = meet(group, device, call);
   } catch (...) {
     group->device_meeting.end(false);
     throw;
@@ -203,7 +209,8 @@ void DevicePath::require_device(int device, const char* operation) const {
 
 void choose_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
   call.call.signature.is_on_devices = true;
-  const DevicePath& path = device_path_of(group, call.place->device, call.call.timeout, call.name);
+  const DevicePath& path =
+      device_path_of(group, call.place->device, {call.name, call.call.timeout, call.call.gives_up});
   call.call.question.on_one_device = path.is_one_device;
   if (path.link == nullptr) return;
   auto assignment = nccl::assignment_for(call.call, call.place->op, group->rank, group->size);

@@ -25,12 +25,23 @@ struct DevicePath {
   void require_device(int device, const char* operation) const;
 };
 
+// The call that needs a path, and perhaps is the first one.
+struct DeviceCall {
+  const char* name;  // "all_reduce", for errors
+  std::chrono::nanoseconds timeout;
+  bool gives_up;  // see transport::Request
+};
+
 // The path of a group, agreed on by all its ranks when they first do something together on devices, which
-// this waits for then, at most `timeout`; also where another thread is at it. `operation` is for errors.
-// Throws what a collective throws; UsageError for a PARLEY_DEVICE_PATH that cannot be granted, and in a
-// completion function that runs while its thread is at it. REQUIRES: not the engine's lock.
-DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device,
-                           std::chrono::nanoseconds timeout, const char* operation);
+// this waits for then, at most the call's timeout; also where another thread is at it. Throws what a
+// collective throws; UsageError for a PARLEY_DEVICE_PATH that cannot be granted, and in a completion function
+// that runs while its thread is at it. REQUIRES: not the engine's lock.
+DevicePath& device_path_of(const std::shared_ptr<GroupState>& group, int device, const DeviceCall& call);
+
+// An empty link of the group's, for which leaving the world waits, too. REQUIRES: not the engine's lock.
+// Throws ResourceError: there is no thread for NCCL.
+std::unique_ptr<nccl::Link> make_link(const GroupState& group, nccl::Library& library, int device,
+                                      const char* operation);
 
 // Has NCCL do a collective on devices, where the group has NCCL and NCCL such a collective.
 void choose_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call);

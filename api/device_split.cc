@@ -1,19 +1,19 @@
 #include "api/device_split.h"
 
-#include <parley/error.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "api/checks.h"
+#include "api/collective/end_reason.h"
 #include "api/collective_call.h"
 #include "api/device_path.h"
 #include "api/nccl/card.h"
 #include "api/nccl/split.h"
+#include "api/posting.h"
 #include "transport/base/log.h"
 
 namespace parley::detail {
@@ -46,7 +46,7 @@ bool can_be_split(const GroupState& group) {
 }
 
 // "CONTEXT/WISH". Nothing: it is none of this parent.
-std::optional<DeviceWish> wish_in(const std::string& word, const GroupState& parent) {
+std::optional<DeviceWish> wish_in(std::string_view word, const GroupState& parent) noexcept {
   std::uint32_t context = 0;
   int wish = 0;
   const char* const end = word.data() + word.size();
@@ -57,41 +57,31 @@ std::optional<DeviceWish> wish_in(const std::string& word, const GroupState& par
   return static_cast<DeviceWish>(wish);
 }
 
-// What all ranks find alike.
-class Verdict {
- public:
-  Verdict(const GroupState& parent, const std::vector<SplitCall::Vote>& votes) : votes_(votes) {
-    for (const SplitCall::Vote& vote : votes) {
-      const auto wish = wish_in(vote.word, parent);
-      if (!wish) return;
-      wishes_.push_back(*wish);
-    }
-    takes_place_ = std::any_of(votes.begin(), votes.end(),
-                               [this](const SplitCall::Vote& vote) { return wants_nccl(vote.color); });
-  }
-  [[nodiscard]] bool takes_place() const noexcept { return takes_place_; }
-  // REQUIRES: all can.
-  [[nodiscard]] bool wants_nccl(int color) const {
-    std::vector<DeviceWish> wishes;
-    for (std::size_t rank = 0; rank < votes_.size(); ++rank)
-      if (votes_[rank].color == color) wishes.push_back(wishes_[rank]);
-    return color >= 0 && nccl::want_nccl(wishes);
-  }
+// What all ranks find alike, also one that has no memory left: nothing here asks for any.
+bool wants_nccl(const std::vector<SplitCall::Vote>& votes, int color) noexcept {
+  nccl::Wishes wishes;
+  for (const SplitCall::Vote& vote : votes)
+    if (vote.color == color) wishes.add(*vote.wish);
+  return color >= 0 && wishes.want_nccl();
+}
+bool takes_place(const std::vector<SplitCall::Vote>& votes) noexcept {
+  return std::all_of(votes.begin(), votes.end(), [](const auto& vote) { return vote.wish.has_value(); }) &&
+         std::any_of(votes.begin(), votes.end(),
+                     [&](const auto& vote) { return wants_nccl(votes, vote.color); });
+}
 
- private:
-  const std::vector<SplitCall::Vote>& votes_;
-  std::vector<DeviceWish> wishes_;  // by rank
-  bool takes_place_ = false;
-};
+void warn(const GroupState& group, std::string_view what, const std::exception& error) noexcept {
+  if (!base::log_enabled(LogLevel::warn, "cuda")) return;
+  base::log_line(LogLevel::warn, "cuda",
+                 collective::words([&] { return concat(text_of(group), what, error.what()); }));
+}
 
-// Null: there is no thread for it; the others find out by this rank's card.
-std::unique_ptr<Link> empty_link(const GroupState& child, const Link& parent) {
-  wireup::World& world = *child.world;
+// Null: it cannot be had; the others find out by this rank's card.
+std::unique_ptr<Link> link_for(const GroupState& child, const Link& parent, const char* operation) noexcept {
   try {
-    return std::make_unique<Link>(Link::Place{parent.library(), world.devices, parent.device(), *world.engine,
-                                              child.all_contexts.collectives});
-  } catch (const std::system_error& error) {
-    PARLEY_LOG(warn, "cuda", text_of(child), " has no thread for NCCL: ", error.what());
+    return make_link(child, parent.library(), parent.device(), operation);
+  } catch (const std::exception& error) {
+    warn(child, " takes part in the split of its parent's NCCL communicator without a part: ", error);
     return nullptr;
   }
 }
@@ -100,10 +90,10 @@ std::unique_ptr<Link> empty_link(const GroupState& child, const Link& parent) {
 void run(const std::shared_ptr<GroupState>& parent, const SplitCall& call,
          std::shared_ptr<nccl::Split> split) {
   CollectiveCall barrier(call.name);
-  barrier.call.signature.is_meeting = true;
+  barrier.call.signature.is_split = true;
   barrier.call.signature.count = static_cast<std::uint64_t>(call.number);
   barrier.call.timeout = call.timeout.value_or(parent->world->timeout);
-  barrier.call.gives_up = barrier.call.timeout != parent->world->timeout;
+  barrier.call.gives_up = gives_up(call.timeout);
   barrier.call.errand = std::move(split);
   run_collective(parent, std::move(barrier));
 }
@@ -116,29 +106,35 @@ std::string split_word(const GroupState& parent, const GroupOptions& options) {
   return concat(parent.all_contexts.collectives, '/', static_cast<int>(wish));
 }
 
-void split_devices(const std::shared_ptr<GroupState>& parent, const SplitCall& call, GroupState* child) {
-  const Verdict verdict(*parent, call.votes);
-  if (!verdict.takes_place()) return;
+SplitCall::Vote vote_of(const GroupState& parent, int color, std::string_view word) noexcept {
+  return {color, wish_in(word, parent)};
+}
+
+void split_devices(const std::shared_ptr<GroupState>& parent, const SplitCall& call,
+                   GroupState* child) noexcept {
+  if (!takes_place(call.votes)) return;
+  transport::Engine& engine = *parent->world->engine;
   Link& link = *link_of(*parent);
   const int color = call.votes[static_cast<std::size_t>(parent->rank)].color;
   nccl::Division part;
   std::unique_ptr<Link> own;
-  if (child != nullptr && verdict.wants_nccl(color)) own = empty_link(*child, link);
+  if (child != nullptr && wants_nccl(call.votes, color)) own = link_for(*child, link, call.name);
   // The child's ranks have that order already.
   if (own != nullptr) part = {.color = color, .key = child->rank, .name = child->name.c_str()};
   try {
     run(parent, call, std::make_shared<nccl::Split>(link, part, own.get()));
-  } catch (const Error& error) {
-    PARLEY_LOG(
-        warn, "cuda", text_of(*parent),
-        " could not have its NCCL communicator split, and its children's are made when they are used: ",
-        error.what());
+  } catch (const std::exception& error) {
+    warn(*parent,
+         " could not have its NCCL communicator split, and its children's are made when they are used: ",
+         error);
+    // Where it was not even begun the others wait for it.
+    engine.locked([&](transport::Messenger& messenger) {
+      if (messenger.abort_record(parent->all_contexts.collectives) == nullptr)
+        link.fail("the split of the communicator could not be begun");
+    });
   }
-  if (own == nullptr ||
-      !parent->world->engine->locked([&](transport::Messenger&) { return own->has_begun(); }))
-    return;
-  child->world->await(own->work());
-  child->split_off = std::move(own);
+  const auto has_begun = [&](transport::Messenger&) { return own->has_begun(); };
+  if (own != nullptr && engine.locked(has_begun)) child->split_off = std::move(own);
 }
 
 }  // namespace parley::detail

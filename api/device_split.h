@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/group_state.h"
@@ -22,8 +23,8 @@ inline constexpr const char* no_split_word = "-";
 
 struct SplitCall {
   struct Vote {
-    int color = 0;  // negative: it has no group
-    std::string word;
+    int color = 0;                                          // negative: it has no group
+    std::optional<wireup::DeviceWish> wish = std::nullopt;  // nothing: the parent's is of no use to it
   };
   const char* name;         // "split", for errors
   std::vector<Vote> votes;  // by rank of the parent
@@ -31,10 +32,14 @@ struct SplitCall {
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
 };
 
+// Of a rank that has told this word.
+SplitCall::Vote vote_of(const GroupState& parent, int color, std::string_view word) noexcept;
+
 // Splits the communicator, if all ranks of the parent have said that they can, and one of the groups wants
 // NCCL: the call is a collective of the parent then, and waits for all. `child`: this rank's group, which
-// gets its link where it wants NCCL; null: none. What fails is in the log, and perhaps ends the parent's
-// collectives; the child is as one that was not split off.
-void split_devices(const std::shared_ptr<GroupState>& parent, const SplitCall& call, GroupState* child);
+// gets its link where it wants NCCL, and there is memory for it; null: none. What fails is in the log, and
+// perhaps ends the parent's collectives; the child is as one that was not split off.
+void split_devices(const std::shared_ptr<GroupState>& parent, const SplitCall& call,
+                   GroupState* child) noexcept;
 
 }  // namespace parley::detail

@@ -74,6 +74,12 @@ std::chrono::nanoseconds timeout_of(const GroupState& group, std::span<const P2P
   return longest;
 }
 
+DeviceCall device_call(const GroupState& group, std::span<const P2POp> ops) {
+  const bool gives_up =
+      std::all_of(ops.begin(), ops.end(), [](const P2POp& op) { return detail::gives_up(op.timeout); });
+  return {call_name, timeout_of(group, ops), gives_up};
+}
+
 // Everything as bytes.
 Result enqueue(Library& library, Communicator communicator, std::span<const P2POp> ops, cuda::Stream stream) {
   if (const Result begun = library.begin_group(); begun != Result::success) return begun;
@@ -188,7 +194,7 @@ void tell(const GroupState& group, Link& link, std::uint64_t number, std::span<c
 bool post_fused(const std::shared_ptr<GroupState>& group, std::span<const P2POp> ops, std::span<Work> works) {
   if (!can_be_fused(*group, ops)) return false;
   const int device = ops.front().tensor.device().index;
-  DevicePath& path = device_path_of(group, device, timeout_of(*group, ops), call_name);
+  DevicePath& path = device_path_of(group, device, device_call(*group, ops));
   if (path.link == nullptr) return false;
   path.require_device(device, call_name);
   check_own_messages(*group, ops);

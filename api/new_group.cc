@@ -13,6 +13,7 @@
 #include "api/checks.h"
 #include "api/device_split.h"
 #include "api/group_state.h"
+#include "api/posting.h"
 #include "api/wireup/meeting.h"
 #include "transport/base/log.h"
 
@@ -65,7 +66,7 @@ void check_list(const GroupState& group, std::span<const int> ranks) {
 
 void set_timeout(wireup::Agenda& agenda, const GroupState& group, const GroupOptions& options) {
   agenda.timeout = options.timeout.value_or(group.world->meeting_timeout);
-  agenda.gives_up = options.timeout.value_or(no_timeout) != no_timeout;
+  agenda.gives_up = detail::gives_up(options.timeout);
 }
 
 std::uint32_t number_of_group(std::int64_t number) {
@@ -127,15 +128,24 @@ ListMinutes meet_by_list(const GroupState& parent, const std::vector<int>& membe
   agenda.key = world.group_key(concat("list/", set, '/', world.group_books.next_call(set)));
   agenda.contribution = concat(word, ' ', digest_of(members), ' ', agenda.call);
   set_timeout(agenda, parent, options);
+  ListMinutes result;
+  result.words.reserve(members.size());  // before the others count on this rank
   const wireup::Minutes minutes = wireup::meet(world, agenda);
   require_agreement(world, agenda, minutes);
-  ListMinutes result{.number = number_of_group(minutes.number), .words = {}};
+  result.number = number_of_group(minutes.number);
   for (const int member : members) {
     const auto place = std::find(agenda.members.begin(), agenda.members.end(), member);
     result.words.push_back(
         word_of(minutes.contributions[static_cast<std::size_t>(place - agenda.members.begin())]));
   }
   return result;
+}
+
+// Without votes, but with room for them: after the ranks have met, the others count on this one.
+SplitCall split_call(const char* name, const GroupState& group, const GroupOptions& options) {
+  SplitCall call{.name = name, .votes = {}, .timeout = options.timeout};
+  call.votes.reserve(static_cast<std::size_t>(group.size));
+  return call;
 }
 
 // The group that `open()` opens, null for none, after all ranks of the parent have agreed: with devices that
@@ -146,7 +156,7 @@ std::shared_ptr<GroupState> open_with_devices(const std::shared_ptr<GroupState>&
   std::shared_ptr<GroupState> child;
   try {
     child = open();
-  } catch (const Error&) {
+  } catch (...) {
     detail::split_devices(parent, call, nullptr);
     throw;
   }
@@ -163,22 +173,23 @@ struct Choice {
   int color = 0;
   int key = 0;
   int process = 0;
-  std::string word;  // of devices
-  std::string title;
+  std::string_view word;  // of devices
+  std::string_view title;
 
   [[nodiscard]] std::string encode() const { return concat(color, ' ', key, ' ', word, ' ', title); }
 };
 
-Choice parse_choice(const std::string& text, int process) {
+// Borrows the text.
+Choice parse_choice(std::string_view text, int process) noexcept {
   Choice choice;
   choice.process = process;
   const char* const end = text.data() + text.size();
   const char* at = std::from_chars(text.data(), end, choice.color).ptr;
   if (at != end) at = std::from_chars(at + 1, end, choice.key).ptr;
   if (at == end) return choice;
-  const char* const after = std::find(at + 1, end, ' ');
-  choice.word.assign(at + 1, after);
-  if (after != end) choice.title.assign(after + 1, end);
+  const std::string_view rest = text.substr(static_cast<std::size_t>(at + 1 - text.data()));
+  choice.word = rest.substr(0, rest.find(' '));
+  choice.title = rest.substr(std::min(rest.size(), choice.word.size() + 1));
   return choice;
 }
 
@@ -221,18 +232,18 @@ ProcessGroup split_group(const std::shared_ptr<GroupState>& state, const char* n
   const std::uint64_t call = group.splits.fetch_add(1, std::memory_order_relaxed);
   // The parts of one split have one number, for they have no member in common.
   agenda.key = world.group_key(concat(name, '/', group.context, '/', digest_of(agenda.members), '/', call));
-  agenda.contribution =
-      Choice{
-          .color = color, .key = key, .word = detail::split_word(group, options), .title = title_of(options)}
-          .encode();
+  const std::string word = detail::split_word(group, options), title = title_of(options);
+  agenda.contribution = Choice{.color = color, .key = key, .word = word, .title = title}.encode();
   set_timeout(agenda, group, options);
+  SplitCall devices = split_call(name, group, options);
+  std::vector<Choice> chosen;
+  chosen.reserve(agenda.members.size());  // likewise
   const wireup::Minutes minutes = wireup::meet(world, agenda);
 
-  SplitCall devices{.name = name, .votes = {}, .number = minutes.number, .timeout = options.timeout};
-  std::vector<Choice> chosen;
+  devices.number = minutes.number;
   for (std::size_t i = 0; i < minutes.contributions.size(); ++i) {
     const Choice choice = parse_choice(minutes.contributions[i], agenda.members[i]);
-    devices.votes.push_back({choice.color, choice.word});
+    devices.votes.push_back(detail::vote_of(group, choice.color, choice.word));
     if (choice.color == color) chosen.push_back(choice);
   }
   const auto open = [&]() -> std::shared_ptr<GroupState> {
@@ -261,9 +272,10 @@ ProcessGroup ProcessGroup::dup(const GroupOptions& options) {
   detail::check_options("dup", options);
   std::vector<int> members;
   for (int rank = 0; rank < group.size; ++rank) members.push_back(group.process_of(rank));
+  SplitCall devices = split_call("dup", group, options);
   const ListMinutes minutes = meet_by_list(group, members, detail::split_word(group, options), options);
-  SplitCall devices{.name = "dup", .votes = {}, .number = minutes.number, .timeout = options.timeout};
-  for (const std::string& word : minutes.words) devices.votes.push_back({0, word});
+  devices.number = minutes.number;
+  for (const std::string& word : minutes.words) devices.votes.push_back(detail::vote_of(group, 0, word));
   const auto open = [&] {
     return GroupState::open(group.world, minutes.number, std::move(members), options);
   };

@@ -24,16 +24,15 @@ constexpr Field reduction_field{30, 5};
 constexpr Field dtype_field{35, 5};
 constexpr Field operation_field{40, 4};
 static_assert(operation_field.shift + operation_field.bits == packed_signature_bits);
-static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::kind_count < 29);
+static_assert(schedule::operation_count <= 16 && dtype_count <= 32 && ReduceOp::kind_count <= 28);
 
 // In place of a reduction.
 constexpr std::uint64_t no_reduction = 31;
 constexpr std::uint64_t of_objects = 30;
 constexpr std::uint64_t meeting = 29;
-std::string_view text_of_meeting(schedule::Operation operation) {
-  return operation == schedule::Operation::barrier ? "the split of the group's NCCL communicator"
-                                                   : "the meeting of a group's ranks";
-}
+constexpr std::uint64_t split = 28;
+constexpr const char* text_of_meeting = "the meeting of a group's ranks";
+constexpr const char* text_of_split = "the split of the group's NCCL communicator";
 
 // 0: not compared.
 std::uint64_t hash_of(std::optional<std::uint64_t> count) noexcept {
@@ -71,6 +70,7 @@ std::string text_of(schedule::Operation operation, std::string_view reduction, s
 std::uint64_t Signature::packed() const noexcept {
   const auto kind = is_of_objects ? of_objects
                     : is_meeting  ? meeting
+                    : is_split    ? split
                     : reduction   ? static_cast<std::uint64_t>(*reduction)
                                   : no_reduction;
   return operation_field.put(static_cast<std::uint64_t>(operation)) |
@@ -82,7 +82,8 @@ std::uint64_t Signature::packed() const noexcept {
 std::string describe(const Signature& signature) {
   if (signature.is_of_objects)
     return text_of_objects(signature.operation, static_cast<std::uint64_t>(signature.root));
-  if (signature.is_meeting) return std::string(text_of_meeting(signature.operation));
+  if (signature.is_meeting) return text_of_meeting;
+  if (signature.is_split) return text_of_split;
   return text_of(
       signature.operation, signature.reduction ? name(*signature.reduction) : "",
       signature.count ? concat(*signature.count, " ") : "", signature.dtype, signature.is_on_devices,
@@ -94,7 +95,8 @@ std::string describe_other(std::uint64_t packed, const Signature& own) {
   if (static_cast<std::size_t>(operation) >= schedule::operation_count) return "something unknown";
   const std::uint64_t kind = reduction_field.get(packed);
   if (kind == of_objects) return text_of_objects(operation, root_field.get(packed));
-  if (kind == meeting) return std::string(text_of_meeting(operation));
+  if (kind == meeting) return text_of_meeting;
+  if (kind == split) return text_of_split;
   const std::uint64_t count_bits = count_field.mask();
   const bool differs_in_count_alone = (packed | count_bits) == (own.packed() | count_bits);
   return text_of(operation, kind == no_reduction ? "" : name(static_cast<ReduceOp::Kind>(kind)),

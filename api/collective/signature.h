@@ -22,9 +22,8 @@ struct Signature {
   std::uint64_t counts_hash = 0;                           // of the blocks, where all ranks know all of them
   bool is_of_objects = false;                              // broadcast_object_list, ...
   bool is_on_devices = false;                              // where the tensors are: on all ranks, or on none
-  // The ranks tell each other how their devices can be reached, before the first other one of these. Of a
-  // barrier: NCCL splits their communicator meanwhile.
-  bool is_meeting = false;
+  bool is_meeting = false;  // the ranks tell each other how they can be reached, before the first other one
+  bool is_split = false;    // a barrier, while NCCL splits the ranks' communicator
 
   // As it travels beside every message of the collective (transport::note_bits): all of it, but for the
   // count, of which a hash has to do, and for the root, of which the lowest 14 bits do.

@@ -40,10 +40,14 @@ constexpr std::size_t fewest_ranks = 2;
 
 }  // namespace
 
-bool want_nccl(std::span<const DeviceWish> wishes) noexcept {
-  if (std::any_of(wishes.begin(), wishes.end(), is_against_nccl)) return false;
-  return wishes.size() >= fewest_ranks ||
-         std::find(wishes.begin(), wishes.end(), DeviceWish::nccl) != wishes.end();
+void Wishes::add(DeviceWish wish) noexcept {
+  ++ranks_;
+  has_one_for_nccl_ = has_one_for_nccl_ || wish == DeviceWish::nccl;
+  has_one_against_ = has_one_against_ || is_against_nccl(wish);
+}
+
+bool Wishes::want_nccl() const noexcept {
+  return !has_one_against_ && (has_one_for_nccl_ || ranks_ >= fewest_ranks);
 }
 
 Choice choose(std::span<const Card> cards) {

@@ -32,8 +32,18 @@ struct Choice {
 // where each has a device of its own and all have the same NCCL. `cards`: by rank.
 [[nodiscard]] Choice choose(std::span<const Card> cards);
 
-// Whether ranks with these wishes take NCCL where nothing else is against it, as choose() has it.
-[[nodiscard]] bool want_nccl(std::span<const wireup::DeviceWish> wishes) noexcept;
+// What the ranks of a group wish.
+class Wishes {
+ public:
+  void add(wireup::DeviceWish wish) noexcept;
+  // Whether they take NCCL where nothing else is against it, as choose() has it.
+  [[nodiscard]] bool want_nccl() const noexcept;
+
+ private:
+  std::size_t ranks_ = 0;
+  bool has_one_for_nccl_ = false;
+  bool has_one_against_ = false;
+};
 
 // NCCL's first version in which ranks may share a device.
 inline constexpr int first_version_for_sharing = 23000;

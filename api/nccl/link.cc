@@ -35,8 +35,14 @@ void Link::join(const UniqueId& id, const Membership& who) {
 
 void Link::adopt(Communicator communicator) noexcept {
   communicator_ = communicator;
+  is_in_reserve_ = true;
   state_ = State::joining;
   if (begin_watch()) look();
+}
+
+void Link::begin_use() noexcept {
+  is_in_reserve_ = false;
+  if (kept_abort_) end_collectives(*std::exchange(kept_abort_, std::nullopt));
 }
 
 Link::~Link() {
@@ -156,7 +162,7 @@ void Link::advance() noexcept {
   // `closed`: it is we who leave, and what the device still does ends well.
   if (casualty && messenger_->peer(casualty->peer).reason.code() != Code::closed) {
     note_why("a member died");
-    abort_context(casualty->culprit, EndReason{EndReason::Kind::died}.encoded(), AbortManner::bereaved);
+    end_collectives({casualty->culprit, EndReason{EndReason::Kind::died}.encoded(), AbortManner::bereaved});
     return end_badly();
   }
   note_result(last_result());
@@ -174,7 +180,7 @@ void Link::look_at_mark() noexcept {
         const EndReason reason{EndReason::Kind::timed_out,
                                "NCCL's work on the device, for which all ranks had come"};
         note_why("the device did not end its work in time");
-        abort_context(messenger_->options().self, reason.encoded(), AbortManner::gentle);
+        end_collectives({messenger_->options().self, reason.encoded(), AbortManner::gentle});
         end_badly();
       }
       return;
@@ -221,21 +227,30 @@ void Link::give_up(std::string_view absent) noexcept {
   if (state_ == State::over) return;
   why_over_ = words([&] { return absent.empty() ? describe() : std::string(absent); });
   const std::string text = words([this] { return "it waited for " + why_over_; });
-  abort_context(messenger_->options().self, EndReason{EndReason::Kind::timed_out, text}.encoded(),
-                AbortManner::gentle);
+  end_collectives({messenger_->options().self, EndReason{EndReason::Kind::timed_out, text}.encoded(),
+                   AbortManner::gentle});
   end_badly();
 }
 
 void Link::fail(std::string_view why) noexcept {
   if (state_ == State::over) return;
   note_why(why);
-  abort_context(messenger_->options().self, EndReason{EndReason::Kind::aborted, why_over_}.encoded(),
-                AbortManner::gentle);
+  end_collectives({messenger_->options().self, EndReason{EndReason::Kind::aborted, why_over_}.encoded(),
+                   AbortManner::gentle});
   end_badly();
 }
 
-void Link::abort_context(std::uint32_t by, const std::string& reason, AbortManner manner) noexcept {
-  if (messenger_->abort_context(place_.context, by, reason, manner)) return;
+void Link::end_collectives(Abort abort) noexcept {
+  if (is_in_reserve_) {
+    if (base::log_enabled(LogLevel::info, "cuda"))
+      base::log_line(LogLevel::info, "cuda", words([this] {
+                       return concat("an NCCL communicator that was split off has ended before its use: ",
+                                     why_over_);
+                     }));
+    kept_abort_ = std::move(abort);
+    return;
+  }
+  if (messenger_->abort_context(place_.context, abort.by, abort.reason, abort.manner)) return;
   if (base::log_enabled(LogLevel::error, "collective"))
     base::log_line(LogLevel::error, "collective",
                    "out of memory for telling the others that NCCL has failed");

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,8 @@ namespace parley::nccl {
 //         ready <--> splitting (NCCL makes children of its communicator)
 //         any but empty --an error, a death, an abort of the context, a deadline--> over
 // What ends the communicator ends all collectives of the group, by an abort of their context, and the other
-// way round. In `over` the communicator is the undertaker's.
+// way round. In `over` the communicator is the undertaker's. One that was split off is in reserve before
+// begin_use(): its group may never touch a device, and its end is its own.
 //
 // Thread-safety: none; the engine's lock. But for the destructor, which takes it.
 class Link final : public transport::Agent {
@@ -46,8 +48,10 @@ class Link final : public transport::Agent {
 
   // Begins to join. If NCCL refuses at once it is over. REQUIRES: empty, and not the engine's lock.
   void join(const UniqueId& id, const Membership& who);
-  // Goes on with one that was split off from its parent's. REQUIRES: empty.
+  // Goes on with one that was split off from its parent's, in reserve. REQUIRES: empty.
   void adopt(Communicator communicator) noexcept;
+  // All ranks have agreed to work by it: if it has ended in reserve, the group's collectives end now.
+  void begin_use() noexcept;
 
   // Looks how it goes on. An error aborts the context.
   State look() noexcept;
@@ -106,6 +110,12 @@ class Link final : public transport::Agent {
     Clock::time_point deadline;
   };
 
+  struct Abort {
+    std::uint32_t by;
+    std::string reason;
+    transport::AbortManner manner;
+  };
+
   static Clock::time_point deadline_after(std::chrono::nanoseconds timeout) noexcept;
   State note_told(Result result, cuda::Stream stream, std::chrono::nanoseconds timeout) noexcept;
   Result last_result() noexcept;
@@ -117,7 +127,7 @@ class Link final : public transport::Agent {
   void look_at_mark() noexcept;
   [[nodiscard]] bool has_work() noexcept;
   void note_why(std::string_view why) noexcept;
-  void abort_context(std::uint32_t by, const std::string& reason, transport::AbortManner manner) noexcept;
+  void end_collectives(Abort abort) noexcept;
   void end_badly() noexcept;
 
   const Place place_;
@@ -127,6 +137,8 @@ class Link final : public transport::Agent {
   State state_ = State::empty;
   bool has_split_returned_ = false;  // splitting: the call itself
   std::string why_over_;
+  bool is_in_reserve_ = false;
+  std::optional<Abort> kept_abort_;  // of what has ended in reserve
   std::uint64_t next_number_ = 0;
   std::uint64_t told_ = 0;  // numbers whose turn is over
 

@@ -54,6 +54,11 @@ void SimulatedNccl::fail_asynchronously(Result result) {
   asynchronous_failure_ = result;
 }
 
+void SimulatedNccl::fail_newest(Result result) {
+  const Lock lock(mutex_);
+  if (!communicators_.empty()) communicators_.rbegin()->second.failure = result;  // named in their order
+}
+
 void SimulatedNccl::launch_in_background(int looks, int times) {
   const Lock lock(mutex_);
   background_looks_ = looks;
@@ -120,8 +125,9 @@ Result SimulatedNccl::state(Communicator communicator) noexcept {
   const Lock lock(mutex_);
   Owned* const owned = find(communicator, "state");
   if (owned == nullptr) return Result::invalid_argument;
-  if (const Result failure = begin(Call::state); failure != Result::success) return failure;
-  if (asynchronous_failure_ != Result::success) {
+  if (const Result refused = begin(Call::state); refused != Result::success) return refused;
+  const Result failure = asynchronous_failure_ != Result::success ? asynchronous_failure_ : owned->failure;
+  if (failure != Result::success) {
     fail_split(*owned);
     owned->phase = Phase::failed;
   }
@@ -154,8 +160,7 @@ Result SimulatedNccl::state(Communicator communicator) noexcept {
       owned->phase = Phase::finished;
       return Result::success;
     }
-    case Phase::failed:
-      return asynchronous_failure_ != Result::success ? asynchronous_failure_ : Result::invalid_usage;
+    case Phase::failed: return failure != Result::success ? failure : Result::invalid_usage;
     case Phase::ready:
     case Phase::finished: break;
   }

@@ -48,6 +48,8 @@ class SimulatedNccl : public Library {
   void fail_next(Call call, Result result, int times = 1);
   // From now on state() of every communicator of this process tells it; what is under way goes on.
   void fail_asynchronously(Result result);
+  // The same of the communicator that this process has made last.
+  void fail_newest(Result result);
   // The next `times` end_group() with operations return in_progress, and the `looks`th state() after that
   // enqueues.
   void launch_in_background(int looks, int times = 1);
@@ -98,6 +100,7 @@ class SimulatedNccl : public Library {
   struct Owned {
     std::shared_ptr<Member> member;
     Phase phase = Phase::joining;
+    Result failure = Result::success;      // asynchronous, of this one
     int looks_left = 0;                    // launching
     std::vector<Operation> launched = {};  // then
     Division part = {};                    // splitting

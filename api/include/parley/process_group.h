@@ -39,7 +39,9 @@ struct GroupAccess;
 // they are matched and the device has been told, and send only after the match.
 //
 // Thread-safety: point-to-point calls and calls on different groups may come from any thread at any time;
-// collectives of one group are issued in one order on every rank.
+// collectives of one group are issued in one order on every rank. Groups that work by NCCL (describe()) have
+// one order together: what they do on one device, batches and splits of their communicators too, is issued
+// in the same order on every rank, as NCCL asks for. Else ranks may wait for each other until the timeout.
 //
 // Errors: every blocking call ends by its deadline and throws an Error that names the peer; see
 // <parley/error.h>. A call in a forked child throws ForkedError.
@@ -63,6 +65,8 @@ class PARLEY_API ProcessGroup {
   // group that works on devices by NCCL are collectives of it as well: issued in one order with the others on
   // every rank. They split its communicator, once the device has done what that was told, with GroupOptions'
   // timeout again or the group's; if that fails, so do this group's collectives, and the new group is there.
+  // NCCL allocates in a split, for which CUDA may wait for all that the device does, also for other groups: a
+  // collective that one rank calls before it and another one after it waits as the split does.
   // Errors: UsageError for an empty list, ranks out of range or twice, an unknown algorithm; MismatchError
   // showing both calls when members differ in order, name or algorithms, or wait for each other in different
   // calls; PeerDiedError, PeerLeftError; TimeoutError naming who has not come and what it waits for;

@@ -11,7 +11,7 @@
 #include "api/collective/end_reason.h"
 #include "api/device_path.h"
 #include "api/group_state.h"
-#include "tests/unit/nccl/simulated_world.h"
+#include "tests/unit/nccl/split_world.h"
 #if PARLEY_TEST_HAS_NCCL
 #include <dlfcn.h>
 
@@ -162,6 +162,26 @@ TEST_F(NcclMemory, AnErrorOfACall) {
     }
   });
   replace_runtime(&nccl_, "");
+}
+
+// It takes part for the others' sake, and asks for no child.
+class NcclSplitMemory : public SplitWorld {};
+
+TEST_F(NcclSplitMemory, ARankWithoutALinkForItsChild) {
+  parley::testing::run_world(3, [&](ProcessGroup& world) {
+    use(world, device_of(world));
+    ProcessGroup twin = twin_of(world);
+    const detail::SplitCall call = split_call(world);
+    if (world.rank() == 1) failures_left = 1;
+    split_for(world, twin, call);
+    EXPECT_EQ(failures_left, 0);
+    EXPECT_EQ(detail::GroupAccess::state(twin)->split_off == nullptr, world.rank() == 1);
+    use(twin, device_of(world));
+    EXPECT_EQ(twin.describe().find(split_off), std::string::npos);
+    use(world, device_of(world));
+  });
+  EXPECT_EQ(nccl_.count(Call::split), 3U);
+  EXPECT_EQ(nccl_.count(Call::make_unique_id), 2U);
 }
 
 #if PARLEY_TEST_HAS_NCCL

@@ -9,7 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "tests/unit/nccl/simulated_world.h"
+#include "api/device_path.h"
+#include "api/nccl/split.h"
+#include "tests/unit/nccl/split_world.h"
 
 namespace parley::nccl::testing {
 namespace {
@@ -19,36 +21,30 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class NcclSplitFailure : public SimulatedWorld {
+class NcclSplitFailure : public SplitWorld {
  protected:
-  static constexpr const char* split_off = "; split off from its parent's)";
+  const ::testing::Matcher<std::string> what_is_waited_for =
+      AnyOf(HasSubstr("it waited for NCCL, which is still splitting the communicator"),
+            HasSubstr("it waited for rank"));
 
-  static void use(ProcessGroup& group, Device device) {
-    const Tensor tensor = filled(100, 1.0F, device);
-    group.all_reduce(tensor);
-    EXPECT_EQ(last_of<float>(tensor), static_cast<float>(group.size()));
-  }
-  void wait_for(Call call, std::uint64_t count) {
-    while (nccl_.count(call) < count) std::this_thread::sleep_for(1ms);
-  }
   // `meanwhile` runs while nobody's split ends.
   std::jthread during_the_split(std::uint64_t ranks, std::function<void()> meanwhile) {
     fabric_->holds_splits = true;
     return std::jthread([this, ranks, meanwhile = std::move(meanwhile)] {
       wait_for(Call::split, ranks);
-      std::this_thread::sleep_for(20ms);
       meanwhile();
       fabric_->holds_splits = false;
     });
   }
   // The parent's NCCL has ended, with these words; the child's is its own, and what is of the host goes on.
-  static void expect_a_child_of_its_own(ProcessGroup& parent, ProcessGroup& child, const std::string& words) {
+  static void expect_a_child_of_its_own(ProcessGroup& parent, ProcessGroup& child,
+                                        const ::testing::Matcher<std::string>& words) {
     const Device own = device_of(parent);
     try {
       parent.all_reduce(filled(1, 1.0F, own));
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(words));
+      EXPECT_THAT(std::string(error.what()), words);
     }
     use(child, own);
     EXPECT_THAT(child.describe(), Not(HasSubstr(split_off)));
@@ -71,35 +67,42 @@ TEST_F(NcclSplitFailure, ItWaitsForWhoIsSlow) {
 
 // What the device works at comes first: NCCL might wait for it in the call.
 TEST_F(NcclSplitFailure, ItWaitsForTheDevice) {
-  std::jthread later;
   parley::testing::run_world(2, [&](ProcessGroup& world) {
     const Tensor tensor = ones(world, 3);
     world.all_reduce(tensor);
-    world.barrier();
-    if (world.rank() == 0) {
-      device_.hold(cuda::default_stream, 0);
-      later = std::jthread([&] {
-        std::this_thread::sleep_for(100ms);
-        EXPECT_EQ(nccl_.count(Call::split), 0U);
-        device_.let_go(cuda::default_stream, 0);
-      });
-    }
-    world.barrier();
+    wait_for_all(world);
+    if (world.rank() == 0) device_.hold(cuda::default_stream, 0);
+    wait_for_all(world);
     world.all_reduce(tensor);
-    ProcessGroup twin = world.dup();
-    use(twin, device_of(world));
-    EXPECT_THAT(twin.describe(), HasSubstr(split_off));
+    const detail::GroupState& group = *detail::GroupAccess::state(world);
+    Split split(*group.device_path->link, {}, nullptr);
+    const auto begin = [&] {
+      return group.world->engine->locked(
+          [&](transport::Messenger&) { return split.begin(nullptr, nullptr); });
+    };
+    for (int look = 0; look < 10; ++look) EXPECT_EQ(begin().code(), base::Code::again);
+    wait_for_all(world);
+    EXPECT_EQ(nccl_.count(Call::split), 0U);
+    wait_for_all(world);
+    if (world.rank() == 0) device_.let_go(cuda::default_stream, 0);
+    wait_until([&] { return begin().code() != base::Code::again; });
+    use(world, device_of(world));
   });
+  EXPECT_EQ(nccl_.count(Call::split), 2U);
+  EXPECT_EQ(nccl_.count(Call::abort), 0U);
 }
 
+// A rank that is too slow for the timeout has not come to the split.
 TEST_F(NcclSplitFailure, ThatDoesNotEndInTime) {
   fabric_->holds_splits = true;
   parley::testing::run_world(3, [&](ProcessGroup& world) {
     use(world, device_of(world));
-    ProcessGroup twin = world.dup({.timeout = 300ms});
-    expect_a_child_of_its_own(world, twin, "it waited for NCCL, which is still splitting the communicator");
+    ProcessGroup twin = twin_of(world);
+    split_for(world, twin, split_call(world, 300ms));
+    expect_a_child_of_its_own(world, twin, what_is_waited_for);
   });
-  EXPECT_EQ(nccl_.count(Call::abort), 6U);  // of each a parent, and its child that was never born
+  // Of each a parent, and its child that was never born.
+  EXPECT_EQ(nccl_.count(Call::abort), 3U + nccl_.count(Call::split));
   EXPECT_EQ(nccl_.count(Call::make_unique_id), 2U);
 }
 
@@ -108,11 +111,12 @@ TEST_F(NcclSplitFailure, ACallThatDoesNotReturn) {
   fabric_->blocks_splits = true;
   parley::testing::run_world(2, [&](ProcessGroup& world) {
     use(world, device_of(world));
-    ProcessGroup twin = world.dup({.timeout = 200ms});
-    expect_a_child_of_its_own(world, twin, "it waited for NCCL, which is still splitting the communicator");
+    ProcessGroup twin = twin_of(world);
+    split_for(world, twin, split_call(world, 200ms));
+    expect_a_child_of_its_own(world, twin, what_is_waited_for);
     fabric_->blocks_splits = false;
   });
-  EXPECT_EQ(nccl_.count(Call::abort), 4U);
+  EXPECT_EQ(nccl_.count(Call::abort), 2U + nccl_.count(Call::split));
 }
 
 TEST_F(NcclSplitFailure, AtOnceOnOneRank) {
@@ -121,7 +125,7 @@ TEST_F(NcclSplitFailure, AtOnceOnOneRank) {
     world.barrier();
     if (world.rank() == 1) nccl_.fail_next(Call::split, Result::system_error);
     ProcessGroup part = world.split(0);
-    expect_a_child_of_its_own(world, part, "NCCL: simulated (NCCL error 2)");
+    expect_a_child_of_its_own(world, part, HasSubstr("NCCL: simulated (NCCL error 2)"));
   });
   EXPECT_EQ(nccl_.count(Call::make_unique_id), 2U);
 }
@@ -137,8 +141,8 @@ TEST_F(NcclSplitFailure, OnItsWay) {
   parley::testing::run_world(2, [&](ProcessGroup& world) {
     use(world, device_of(world));
     ProcessGroup twin = world.dup();
-    while (!is_over) std::this_thread::sleep_for(1ms);
-    expect_a_child_of_its_own(world, twin, "NCCL: simulated (NCCL error 6)");
+    wait_until([&] { return is_over.load(); });
+    expect_a_child_of_its_own(world, twin, HasSubstr("NCCL: simulated (NCCL error 6)"));
   });
 }
 
