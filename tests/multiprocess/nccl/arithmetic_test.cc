@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 
-#include <cstring>
+#include <cstddef>
 #include <vector>
 
 #include "tests/multiprocess/nccl/nccl_rank.h"
@@ -17,29 +17,11 @@ using nccl::testing::Fabric;
 
 constexpr std::size_t count = 3000;
 
-// So many equal elements of f64.
-class DeviceFloats {
- public:
-  explicit DeviceFloats(NcclRank& rank) : buffer_(rank.device(), count * sizeof(double)) {}
-  [[nodiscard]] Tensor tensor() const {
-    return Tensor::from_blob(buffer_.data(), {static_cast<std::int64_t>(count)}, DType::f64, {},
-                             Device{Device::cuda, 0});
-  }
-  void put(double value) const {
-    const std::vector<double> values(count, value);
-    std::vector<std::byte> bytes(count * sizeof(double));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    buffer_.upload(bytes);
-  }
-  void expect_all(double value, const char* call) const {
-    std::vector<double> values(count);
-    std::memcpy(values.data(), buffer_.download(count * sizeof(double)).data(), count * sizeof(double));
-    expect(values == std::vector<double>(count, value), call);
-  }
+using DeviceFloats = DeviceElements<double>;
 
- private:
-  DeviceBuffer buffer_;
-};
+void expect_all(const DeviceFloats& elements, double value, const char* call) {
+  expect(elements.get() == std::vector<double>(count, value), call);
+}
 
 // All numbers are such that NCCL rounds none, in whatever order it divides and adds.
 TEST(Nccl, AveragesAndScaledSumsBetweenProcesses) {
@@ -49,17 +31,17 @@ TEST(Nccl, AveragesAndScaledSumsBetweenProcesses) {
     NcclRank own(rank, *fabric);
     {
       ProcessGroup world = init();
-      const DeviceFloats in(own), out(own);
+      const DeviceFloats in(own, count), out(own, count);
       for (int round = 0; round < 3; ++round) {
-        in.put(4.0 * rank + 8.0 * round);
-        out.put(-1);
+        in.put(std::vector<double>(count, 4.0 * rank + 8.0 * round));
+        out.put(std::vector<double>(count, -1.0));
         world.all_reduce(out.tensor(), in.tensor(), {.op = ReduceOp::avg});
-        out.expect_all(6.0 + 8.0 * round, "average");
+        expect_all(out, 6.0 + 8.0 * round, "average");
         // Ranks may differ in the factor.
         world.all_reduce(out.tensor(), in.tensor(), {.op = ReduceOp::premul_sum(0.5 + rank)});
-        out.expect_all(
-            (4.0 * (0 * 0.5 + 1 * 1.5 + 2 * 2.5 + 3 * 3.5)) + 8.0 * round * (0.5 + 1.5 + 2.5 + 3.5),
-            "scaled sum");
+        expect_all(out,
+                   (4.0 * (0 * 0.5 + 1 * 1.5 + 2 * 2.5 + 3 * 3.5)) + 8.0 * round * (0.5 + 1.5 + 2.5 + 3.5),
+                   "scaled sum");
       }
       expect_contains(world.describe(), "devices: NCCL 2.");
       world.barrier();

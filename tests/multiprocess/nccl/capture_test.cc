@@ -5,18 +5,14 @@
 #include <parley/parley.h>
 #include <parley/stream.h>
 
-#include <cstdio>
+#include <cstdint>
 #include <vector>
 
-#include "api/nccl/runtime.h"
 #include "tests/multiprocess/nccl/nccl_rank.h"
 #include "tests/multiprocess/support/ranks.h"
-#include "tests/multiprocess/support/shared_page.h"
 
 namespace parley::testing {
 namespace {
-
-using nccl::testing::Fabric;
 
 // As long as it lives a graph is captured of the stream: by the driver's own calls on a real device.
 class Capture {
@@ -58,44 +54,30 @@ class Capture {
 };
 
 TEST(Nccl, ACollectiveInACaptureIsRefused) {
-  const SharedPage<Fabric> fabric;
-  const int code = run_ranks(
-      1,
-      [&](int, int) {
-        NcclRank own(0, *fabric);
-        if (nccl::runtime() == nullptr) {
-          std::printf("not tried: %s\n", nccl::reason_against().c_str());
-          return;
-        }
-        {
-          ProcessGroup world = init();
-          const DeviceNumbers numbers(own, 1000);
-          const std::vector<std::int64_t> values(1000, 5);
-          numbers.put(values);
-          world.all_reduce(numbers.tensor());
-          cuda::Api& api = own.device().api();
-          const cuda::DeviceScope scope(api, 0);
-          cuda::Stream stream = nullptr;
-          expect(api.create_stream(stream) == cuda::Code::ok, "create_stream");
-          bool is_whole = true;
-          {
-            const StreamGuard guard(stream);
-            {
-              const Capture capture(own.device(), stream, is_whole);
-              const auto error = expect_throws<UsageError>([&] { world.all_reduce(numbers.tensor()); });
-              expect_contains(error.what(), "CUDA graph");
-            }
-            expect(is_whole, "the capture was spoilt");
-            world.all_reduce(numbers.tensor());
-          }
-          expect(api.synchronize(stream) == cuda::Code::ok, "synchronize");
-          expect(numbers.get() == values, "all_reduce after the capture");
-          expect(api.destroy_stream(stream) == cuda::Code::ok, "destroy_stream");
-          destroy();
-        }
-        own.expect_nothing_left();
-      },
-      {.environment = {{"PARLEY_DEVICE_PATH", "nccl"}}});
+  const int code = run_alone_with_nccl([](NcclRank& own, ProcessGroup& world) {
+    const DeviceNumbers numbers(own, 1000);
+    const std::vector<std::int64_t> values(1000, 5);
+    numbers.put(values);
+    world.all_reduce(numbers.tensor());
+    cuda::Api& api = own.device().api();
+    const cuda::DeviceScope scope(api, 0);
+    cuda::Stream stream = nullptr;
+    expect(api.create_stream(stream) == cuda::Code::ok, "create_stream");
+    bool is_whole = true;
+    {
+      const StreamGuard guard(stream);
+      {
+        const Capture capture(own.device(), stream, is_whole);
+        const auto error = expect_throws<UsageError>([&] { world.all_reduce(numbers.tensor()); });
+        expect_contains(error.what(), "CUDA graph");
+      }
+      expect(is_whole, "the capture was spoilt");
+      world.all_reduce(numbers.tensor());
+    }
+    expect(api.synchronize(stream) == cuda::Code::ok, "synchronize");
+    expect(numbers.get() == values, "all_reduce after the capture");
+    expect(api.destroy_stream(stream) == cuda::Code::ok, "destroy_stream");
+  });
   EXPECT_EQ(code, 0);
 }
 

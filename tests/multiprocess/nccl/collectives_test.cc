@@ -5,11 +5,9 @@
 #include <parley/parley.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
-#include "api/nccl/runtime.h"
 #include "tests/multiprocess/nccl/nccl_rank.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
@@ -98,54 +96,40 @@ TEST(Nccl, GroupsOfAllRanksAreSplitOffBetweenProcesses) {
 
 // On one GPU: every kind of call of a group of one, by NCCL, with the elements that it gives by itself.
 TEST(Nccl, AGroupOfOneDoesEverythingByNccl) {
-  const SharedPage<Fabric> fabric;
-  const int code = run_ranks(
-      1,
-      [&](int, int) {
-        NcclRank own(0, *fabric);
-        if (nccl::runtime() == nullptr) {
-          std::printf("not tried: %s\n", nccl::reason_against().c_str());
-          return;
-        }
-        {
-          constexpr std::size_t count = 1000;
-          std::vector<std::int64_t> values(count);
-          for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::int64_t>(i * i);
-          ProcessGroup world = init();
-          const DeviceNumbers in(own, count), out(own, count);
-          const std::vector<Tensor> ins{in.tensor()}, outs{out.tensor()};
-          const auto expect_copy = [&](const char* call, const auto& run) {
-            in.put(values);
-            out.put(std::vector<std::int64_t>(count, -1));
-            run();
-            expect(out.get() == values, call);
-          };
-          expect_copy("all_reduce", [&] { world.all_reduce(out.tensor(), in.tensor()); });
-          expect_copy("max", [&] { world.all_reduce(out.tensor(), in.tensor(), {.op = ReduceOp::max}); });
-          expect_copy("reduce", [&] { world.reduce(out.tensor(), in.tensor(), 0); });
-          expect_copy("all_gather", [&] { world.all_gather_into_tensor(out.tensor(), in.tensor()); });
-          expect_copy("reduce_scatter", [&] { world.reduce_scatter_tensor(out.tensor(), in.tensor()); });
-          expect_copy("all_to_all", [&] { world.all_to_all_single(out.tensor(), in.tensor()); });
-          expect_copy("gather", [&] { world.gather(outs, in.tensor(), 0); });
-          expect_copy("scatter", [&] { world.scatter(out.tensor(), ins, 0); });
-          expect_copy("a send to itself", [&] {
-            auto works = world.batch_isend_irecv(
-                {P2POp{P2POp::isend, in.tensor(), 0}, P2POp{P2POp::irecv, out.tensor(), 0}});
-            wait_all(works);
-          });
-          world.broadcast(out.tensor(), 0);
-          expect(out.get() == values, "broadcast");
-          expect_contains(world.describe(), "devices: NCCL ");
-          ProcessGroup twin = world.dup({.name = "twin"});
-          expect_copy("all_reduce of a twin", [&] { twin.all_reduce(out.tensor(), in.tensor()); });
-          expect_contains(twin.describe(), "; split off from its parent's)");
-          expect_copy("all_reduce after a split", [&] { world.all_reduce(out.tensor(), in.tensor()); });
-          twin = {};
-          destroy();
-        }
-        own.expect_nothing_left();
-      },
-      {.environment = {{"PARLEY_DEVICE_PATH", "nccl"}}});
+  const int code = run_alone_with_nccl([](NcclRank& own, ProcessGroup& world) {
+    constexpr std::size_t count = 1000;
+    std::vector<std::int64_t> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::int64_t>(i * i);
+    const DeviceNumbers in(own, count), out(own, count);
+    const std::vector<Tensor> ins{in.tensor()}, outs{out.tensor()};
+    const auto expect_copy = [&](const char* call, const auto& run) {
+      in.put(values);
+      out.put(std::vector<std::int64_t>(count, -1));
+      run();
+      expect(out.get() == values, call);
+    };
+    expect_copy("all_reduce", [&] { world.all_reduce(out.tensor(), in.tensor()); });
+    expect_copy("max", [&] { world.all_reduce(out.tensor(), in.tensor(), {.op = ReduceOp::max}); });
+    expect_copy("reduce", [&] { world.reduce(out.tensor(), in.tensor(), 0); });
+    expect_copy("all_gather", [&] { world.all_gather_into_tensor(out.tensor(), in.tensor()); });
+    expect_copy("reduce_scatter", [&] { world.reduce_scatter_tensor(out.tensor(), in.tensor()); });
+    expect_copy("all_to_all", [&] { world.all_to_all_single(out.tensor(), in.tensor()); });
+    expect_copy("gather", [&] { world.gather(outs, in.tensor(), 0); });
+    expect_copy("scatter", [&] { world.scatter(out.tensor(), ins, 0); });
+    expect_copy("a send to itself", [&] {
+      auto works = world.batch_isend_irecv(
+          {P2POp{P2POp::isend, in.tensor(), 0}, P2POp{P2POp::irecv, out.tensor(), 0}});
+      wait_all(works);
+    });
+    world.broadcast(out.tensor(), 0);
+    expect(out.get() == values, "broadcast");
+    expect_contains(world.describe(), "devices: NCCL ");
+    ProcessGroup twin = world.dup({.name = "twin"});
+    expect_copy("all_reduce of a twin", [&] { twin.all_reduce(out.tensor(), in.tensor()); });
+    expect_contains(twin.describe(), "; split off from its parent's)");
+    expect_copy("all_reduce after a split", [&] { world.all_reduce(out.tensor(), in.tensor()); });
+    twin = {};
+  });
   EXPECT_EQ(code, 0);
 }
 

@@ -1,8 +1,10 @@
 #include "tests/multiprocess/nccl/nccl_rank.h"
 
+#include <parley/init.h>
+
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstdio>
 #include <string>
 
 #include "api/nccl/card.h"
@@ -52,23 +54,23 @@ void NcclRank::expect_nothing_left() const {
   for (const std::string& violation : nccl_->violations()) throw Unexpected(violation);
 }
 
-Tensor DeviceNumbers::tensor() const {
-  const Tensor bytes = buffer_.tensor();
-  const auto count = static_cast<std::int64_t>(bytes.bytes() / sizeof(std::int64_t));
-  return Tensor::from_blob(buffer_.data(), {count}, DType::i64, {}, bytes.device());
-}
-
-void DeviceNumbers::put(const std::vector<std::int64_t>& values) const {
-  std::vector<std::byte> bytes(values.size() * sizeof(std::int64_t));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  buffer_.upload(bytes);
-}
-
-std::vector<std::int64_t> DeviceNumbers::get() const {
-  const auto bytes = buffer_.download(buffer_.tensor().bytes());
-  std::vector<std::int64_t> values(bytes.size() / sizeof(std::int64_t));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
+int run_alone_with_nccl(const std::function<void(NcclRank&, ProcessGroup&)>& body) {
+  const SharedPage<nccl::testing::Fabric> fabric;
+  return run_ranks(1,
+                   [&](int, int) {
+                     NcclRank own(0, *fabric);
+                     if (nccl::runtime() == nullptr) {
+                       std::printf("not tried: %s\n", nccl::reason_against().c_str());
+                       return;
+                     }
+                     {
+                       ProcessGroup world = init();
+                       body(own, world);
+                       destroy();
+                     }
+                     own.expect_nothing_left();
+                   },
+                   {.environment = {{"PARLEY_DEVICE_PATH", "nccl"}}});
 }
 
 }  // namespace parley::testing

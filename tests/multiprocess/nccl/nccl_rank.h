@@ -3,8 +3,12 @@
 #include <parley/process_group.h>
 #include <parley/tensor.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,16 +48,35 @@ class NcclRank {
   std::unique_ptr<nccl::testing::SimulatedNccl> nccl_;
 };
 
-// Numbers on device 0.
-class DeviceNumbers {
+// By NCCL on one device: a rank alone, in a process of its own, asks for it and calls `body(rank, world)`; it
+// says so where there is none. Returns the exit code.
+int run_alone_with_nccl(const std::function<void(NcclRank&, ProcessGroup&)>& body);
+
+// Elements on device 0.
+template <typename Element>
+class DeviceElements {
  public:
-  DeviceNumbers(NcclRank& rank, std::size_t count) : buffer_(rank.device(), count * sizeof(std::int64_t)) {}
-  [[nodiscard]] Tensor tensor() const;
-  void put(const std::vector<std::int64_t>& values) const;
-  [[nodiscard]] std::vector<std::int64_t> get() const;
+  DeviceElements(NcclRank& rank, std::size_t count)
+      : count_(count), buffer_(rank.device(), count * sizeof(Element)) {}
+  [[nodiscard]] Tensor tensor() const {
+    return Tensor::from_blob(buffer_.data(), {static_cast<std::int64_t>(count_)}, dtype_of<Element>, {},
+                             Device{Device::cuda, 0});
+  }
+  void put(const std::vector<Element>& values) const {
+    const auto bytes = std::as_bytes(std::span(values));
+    buffer_.upload({bytes.begin(), bytes.end()});
+  }
+  [[nodiscard]] std::vector<Element> get() const {
+    const auto bytes = buffer_.download(count_ * sizeof(Element));
+    std::vector<Element> values(count_);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
 
  private:
+  std::size_t count_;
   DeviceBuffer buffer_;
 };
+using DeviceNumbers = DeviceElements<std::int64_t>;
 
 }  // namespace parley::testing
