@@ -74,10 +74,13 @@ void Semaphores::take_back(std::size_t number) noexcept {
                    std::memory_order_relaxed);  // as promise()
 }
 
-void Semaphores::give(std::size_t number) noexcept {
-  Words& words = at(number);
-  // release, as the device's own stores: what a stream has done comes before.
+void Semaphores::give(Words& words) noexcept {
+  // relaxed: as promise(). release, as the device's own stores: what a stream has done comes before.
   words.reached.store(words.told.load(std::memory_order_relaxed), std::memory_order_release);
+}
+
+void Semaphores::give(std::size_t number) noexcept {
+  give(at(number));
 }
 
 Code Semaphores::signal(cuda::Stream stream, std::size_t number) noexcept {
@@ -130,10 +133,8 @@ void Semaphores::release_all() noexcept {
 
 void Semaphores::release(std::byte& memory) noexcept {
   Words* const words = reinterpret_cast<Words*>(&memory);
-  for (std::size_t number = 0; number < count; ++number)
-    // As promise() and give(). What is promised meanwhile is found the next time.
-    words[number].reached.store(words[number].told.load(std::memory_order_relaxed),
-                                std::memory_order_release);
+  // What is promised meanwhile is found the next time.
+  for (std::size_t number = 0; number < count; ++number) give(words[number]);
 }
 
 void Semaphores::leave(std::shared_ptr<Semaphores> used) noexcept try {

@@ -70,6 +70,7 @@ class Semaphores {
     std::atomic<std::uint32_t> reached;
   };
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "processes and devices share them");
+  static void give(Words& words) noexcept;
   [[nodiscard]] Words& at(std::size_t number) const noexcept {
     return reinterpret_cast<Words*>(memory_.get())[number];
   }
