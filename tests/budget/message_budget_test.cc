@@ -20,6 +20,7 @@
 #include "transport/interface/packet.h"
 #include "transport/protocol/request.h"
 #include "transport/protocol/unexpected.h"
+#include "transport/socket/reactor.h"
 
 namespace parley::testing {
 namespace {
@@ -225,6 +226,21 @@ TEST(Budget, ABatchLeavesInOneSystemCall) {
       },
       patient);
   EXPECT_EQ(code, 0);
+}
+
+TEST(Budget, ASleepIsRungForOnce) {
+  socket::Reactor reactor;
+  const auto rings = [&] {
+    const CountedCalls before = CountedCalls::now();
+    for (int i = 0; i < 100; ++i) reactor.ring();
+    return CountedCalls::now().since(before).doorbells;
+  };
+  for (int sleeps = 0; sleeps < 3; ++sleeps) {
+    EXPECT_EQ(rings(), 0U) << "nobody sleeps";
+    reactor.announce_sleep();
+    EXPECT_EQ(rings(), 1U);
+    reactor.sleep(base::Deadline::never());
+  }
 }
 
 TEST(Budget, PersistentRequestsAllocateNothing) {

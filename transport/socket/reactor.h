@@ -37,7 +37,7 @@ class Reactor final : public base::Doorbell {
   // Returns when a handler ran, a watched descriptor is readable, the doorbell rang, or the deadline passed.
   void sleep(base::Deadline deadline);
 
-  // Wakes the sleeper. Costs a system call only when one has announced itself.
+  // Wakes the sleeper. Costs a system call only when one has announced itself, and one for each sleep.
   void ring() noexcept override;
 
   // Makes a descriptor that is readable end a sleep; level-triggered. unwatch() before closing it.

@@ -64,7 +64,7 @@ struct Reactor::Impl {
   }
 
   // Sleeper: sleeping = true; fence; look for work. Ringer: work; fence; look at sleeping. Both accesses are
-  // seq_cst so that at least one of the two sees the other.
+  // seq_cst so that at least one of the two sees the other. Who rings takes it back: it has been rung for.
   std::atomic<bool> sleeping{false};
 };
 
