@@ -197,6 +197,36 @@ TEST(Budget, AWindowOfSendsLeavesInFewSystemCalls) {
   EXPECT_EQ(code, 0);
 }
 
+TEST(Budget, AnswersToAWindowOfOffersLeaveInFewSystemCalls) {
+  constexpr std::size_t window = 64;
+  constexpr std::size_t bytes = 4096;
+  const int code = run_ranks(2,
+                             [](int rank, int) {
+                               ProcessGroup world = init();
+                               std::vector<std::byte> messages(window * bytes);
+                               std::array<Work, window> works;
+                               constexpr int windows = 500;
+                               const auto exchange = [&] {
+                                 if (rank == 0) world.recv<char>(1);  // all its receives are posted
+                                 for (std::size_t i = 0; i < window; ++i) {
+                                   const Tensor message = Tensor::bytes(messages.data() + i * bytes, bytes);
+                                   works[i] = rank == 0 ? world.isend(message, 1) : world.irecv(message, 0);
+                                 }
+                                 if (rank == 1) world.send('g', 0);
+                                 wait_all(works);
+                               };
+                               for (int i = 0; i < 100; ++i) exchange();
+                               const CountedCalls before = CountedCalls::now();
+                               for (int i = 0; i < windows; ++i) exchange();
+                               const CountedCalls cost = CountedCalls::now().since(before);
+                               if (rank == 1)
+                                 expect_at_most(cost.sends, windows * window / 4, "system calls that send");
+                             },
+                             {.timeout = std::chrono::seconds(300),
+                              .environment = {{"PARLEY_TRANSPORTS", "tcp"}, {"PARLEY_EAGER_LIMIT", "64"}}});
+  EXPECT_EQ(code, 0);
+}
+
 // What goes to one rank leaves in one system call, and what came is there for the next to be posted.
 TEST(Budget, ABatchLeavesInOneSystemCall) {
   constexpr std::size_t batch = 64;

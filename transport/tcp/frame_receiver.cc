@@ -21,16 +21,12 @@ FrameReceiver::FrameReceiver(socket::Connection& connection)
     : connection_(connection), staging_(new std::byte[staging_bytes]) {}
 
 Status FrameReceiver::receive(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept {
-  // What TLS holds back would wake nobody, so it is taken whatever the pass has read.
-  for (std::size_t total = 0; total < pass_bytes || connection_.unread();) {
-    std::size_t bytes = 0;
-    std::size_t wanted = 0;
-    if (const Status status = read_once(bytes, wanted); !status.ok()) return status;
-    total += bytes;
-    if (const Status status = deliver(self, sink, events); !status.ok()) return status;
-    if (bytes < wanted) return Code::again;  // the socket is empty: no call to hear it say so
-  }
-  return {};
+  std::size_t bytes = 0;
+  std::size_t wanted = 0;
+  if (const Status status = read_once(bytes, wanted); !status.ok()) return status;
+  read_in_pass_ += bytes;
+  if (const Status status = deliver(self, sink, events); !status.ok()) return status;
+  return bytes < wanted ? Code::again : Code::ok;  // the socket is empty: no call to hear it say so
 }
 
 // One successful system call at most.

@@ -21,11 +21,16 @@ class FrameReceiver {
   // Of staging behind a direct read: enough for a header, and little of the next large payload to copy.
   static constexpr std::size_t behind_bytes = 4 * 1024;
   static constexpr std::size_t whole_bytes = 4 * 1024;    // payloads up to this are delivered whole
-  static constexpr std::size_t pass_bytes = 1024 * 1024;  // read per call to receive(), for fairness
+  static constexpr std::size_t pass_bytes = 1024 * 1024;  // read in one go, for fairness
 
   explicit FrameReceiver(socket::Connection& connection);
 
-  // Reads what is there and delivers it to the sink; adds the packets (and landed parts) to `events`.
+  // A pass of receive() begins.
+  void begin_pass() noexcept { read_in_pass_ = 0; }
+  // Whether it shall go on after `ok`. What TLS holds back would wake nobody, so it is taken whatever was
+  // read.
+  [[nodiscard]] bool goes_on() const noexcept { return read_in_pass_ < pass_bytes || connection_.unread(); }
+  // Reads by one system call and delivers that to the sink; adds the packets (and landed parts) to `events`.
   // `again`: nothing more for now. `ok`: there may be more. Else the link has ended: `peer_died` (native 0:
   // end of stream), `protocol_violation`.
   base::Status receive(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept;
@@ -41,6 +46,7 @@ class FrameReceiver {
 
   socket::Connection& connection_;
   std::unique_ptr<std::byte[]> staging_;
+  std::size_t read_in_pass_ = 0;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
 

@@ -72,7 +72,8 @@ Status TcpLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
                          Urgency urgency) noexcept {
   if (ended()) return ended_;
   if (broken()) return Code::again;
-  const Status status = sender_.post(header, payload, done, urgency == Urgency::now);
+  const Status status = sender_.post(header, payload, done, urgency == Urgency::now && !is_delivering_);
+  has_answers_ = has_answers_ || is_delivering_;
   if (status.failed()) {
     note_broken(status);
     return Code::again;
@@ -109,7 +110,7 @@ std::size_t TcpLink::receive() noexcept {
   if (ended() || broken()) return 0;
   sender_.begin_pass();
   std::size_t events = 0;
-  if (const Status status = receiver_.receive(*this, sink_, events); status.failed() && !ended()) {
+  if (const Status status = read(events); status.failed() && !ended()) {
     ended_ = status;
     note_unsent();
     ++events;
@@ -117,9 +118,27 @@ std::size_t TcpLink::receive() noexcept {
   return events;
 }
 
+// A pass. Small answers to what one system call has brought leave by one, too.
+Status TcpLink::read(std::size_t& events) noexcept {
+  receiver_.begin_pass();
+  Status status;
+  while (status.ok() && receiver_.goes_on()) {
+    is_delivering_ = true;
+    status = receiver_.receive(*this, sink_, events);
+    is_delivering_ = false;
+    send_answers();
+  }
+  return status;
+}
+
+void TcpLink::send_answers() noexcept {
+  if (!std::exchange(has_answers_, false) || broken()) return;
+  if (const Status status = sender_.write_out(); status.failed()) note_broken(status);
+}
+
 std::size_t TcpLink::read_the_rest() noexcept {
   std::size_t events = 1;
-  const Status status = receiver_.receive(*this, sink_, events);
+  const Status status = read(events);
   if (status.ok() || ended()) return events;
   ended_ = status.code() == Code::protocol_violation ? status : broken_;
   return events;
@@ -127,6 +146,7 @@ std::size_t TcpLink::read_the_rest() noexcept {
 
 void TcpLink::close() noexcept {
   if (ended()) return;
+  send_answers();
   ended_ = Code::closed;
   receiver_.stop();
   note_unsent();

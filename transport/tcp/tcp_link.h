@@ -56,6 +56,8 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   std::uint32_t watched_events = 0;
 
  private:
+  base::Status read(std::size_t& events) noexcept;
+  void send_answers() noexcept;
   void note_unsent() noexcept;
   void note_broken(base::Status status) noexcept;
   std::size_t read_the_rest() noexcept;
@@ -67,6 +69,8 @@ class TcpLink final : public Endpoint, public base::ListHook<UnsentTag> {
   FrameReceiver receiver_;
   std::chrono::steady_clock::time_point silence_asked_{};
   std::chrono::steady_clock::time_point unacknowledged_since_{};  // at the latest, while it is asked for
+  bool is_delivering_ = false;                                    // what is posted meanwhile leaves together
+  bool has_answers_ = false;                                      // there is such
   bool refused_ = false;  // a try_send answered `again`: on_writable() is owed
   base::Status broken_;
   base::Status ended_;
