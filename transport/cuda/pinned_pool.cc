@@ -14,8 +14,8 @@ constexpr std::size_t looks_per_take = 16;
 }  // namespace
 
 PinnedPool::~PinnedPool() {
-  for (Kind* kind : {&small_, &large_})
-    while (PinnedBlock* block = pop_in_flight(*kind)) {
+  for (Kind& kind : kinds_)
+    while (PinnedBlock* block = pop_in_flight(kind)) {
       (void)api_.synchronize_event(block->after);
       events_.give_back(block->after);
     }
@@ -43,14 +43,17 @@ PinnedBlock* PinnedPool::pop_in_flight(Kind& kind) noexcept {
 }
 
 PinnedBlock* PinnedPool::take(std::size_t bytes, Need need) noexcept {
-  const bool is_small = bytes <= small_bytes;
-  Kind& kind = is_small ? small_ : large_;
-  if (kind.free == nullptr) look_at_flights(kind);
   const std::size_t bound = need == Need::can_wait ? bound_ : times_if_pressing * bound_;
-  if (kind.free == nullptr && !grow(kind, is_small ? small_bytes : large_bytes, bound)) return nullptr;
-  PinnedBlock* const block = kind.free;
-  kind.free = block->next;
-  return block;
+  const auto best = static_cast<std::size_t>(kind_for(bytes));
+  for (std::size_t i = best; i < kinds_.size(); ++i) {
+    Kind& kind = kinds_[i];
+    if (kind.free == nullptr) look_at_flights(kind);
+    if (kind.free == nullptr && (i != best || !grow(kind, sizes[i], bound))) continue;
+    PinnedBlock* const block = kind.free;
+    kind.free = block->next;
+    return block;
+  }
+  return nullptr;
 }
 
 void PinnedPool::give_back(PinnedBlock* block) noexcept {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,7 +15,7 @@ namespace parley::cuda {
 // A piece of pinned host memory. Whoever took it may read and write `data`.
 struct PinnedBlock {
   std::byte* data = nullptr;
-  std::size_t bytes = 0;  // PinnedPool::small_bytes or large_bytes
+  std::size_t bytes = 0;  // one of PinnedPool::sizes
 
  private:
   friend class PinnedPool;
@@ -28,7 +30,9 @@ struct PinnedBlock {
 class PinnedPool {
  public:
   static constexpr std::size_t small_bytes = std::size_t{4} << 10;
+  static constexpr std::size_t medium_bytes = std::size_t{64} << 10;
   static constexpr std::size_t large_bytes = std::size_t{1} << 20;
+  static constexpr std::array sizes{small_bytes, medium_bytes, large_bytes};
   static constexpr std::size_t default_bound = std::size_t{64} << 20;
   static constexpr std::size_t times_if_pressing = 16;
 
@@ -40,15 +44,17 @@ class PinnedPool {
   PinnedPool(const PinnedPool&) = delete;
   PinnedPool& operator=(const PinnedPool&) = delete;
 
-  // The smallest block of at least `bytes` bytes, at most large_bytes. Null: all are in use or in flight and
-  // the bound is reached, or the driver gives no more; try again later. Who cannot, and would have to wait
-  // for the device instead, says that it is pressing: the bound is so many times as large then. Looks at 16
-  // blocks in flight at most, the oldest first, and at others the next time.
+  // A block of at least `bytes` bytes, at most large_bytes: of the smallest size that does, or where there is
+  // none and no room for one, a larger one. Null: all are in use or in flight and the bound is reached, or
+  // the driver gives no more; try again later. Who cannot, and would have to wait for the device instead,
+  // says that it is pressing: the bound is so many times as large then. Of each size it looks at 16 blocks in
+  // flight at most, the oldest first, and at others the next time.
   enum class Need : std::uint8_t { can_wait, is_pressing };
   [[nodiscard]] PinnedBlock* take(std::size_t bytes, Need need = Need::can_wait) noexcept;
-  // Whether there are blocks of that size at all, so that one may be given back.
-  [[nodiscard]] bool has_blocks_of(std::size_t bytes) const noexcept {
-    return (bytes <= small_bytes ? small_ : large_).count != 0;
+  // Whether there are blocks of such a size at all, so that one may be given back.
+  [[nodiscard]] bool has_blocks_for(std::size_t bytes) const noexcept {
+    return std::any_of(kinds_.begin() + kind_for(bytes), kinds_.end(),
+                       [](const Kind& kind) { return kind.count != 0; });
   }
 
   // Nothing is in flight to or from it.
@@ -68,8 +74,11 @@ class PinnedPool {
     PinnedBlock* latest = nullptr;
     std::size_t in_flight = 0;
   };
-  Kind& kind_of(const PinnedBlock& block) noexcept { return block.bytes == small_bytes ? small_ : large_; }
-  // One allocation of large_bytes, as one block or as many small ones. False: there is no more.
+  [[nodiscard]] static constexpr std::ptrdiff_t kind_for(std::size_t bytes) noexcept {
+    return bytes <= small_bytes ? 0 : bytes <= medium_bytes ? 1 : 2;
+  }
+  Kind& kind_of(const PinnedBlock& block) noexcept { return *(kinds_.begin() + kind_for(block.bytes)); }
+  // One allocation of large_bytes, as one block or as many smaller ones. False: there is no more.
   bool grow(Kind& kind, std::size_t block_bytes, std::size_t bound) noexcept;
   static void push_free(Kind& kind, PinnedBlock& block) noexcept;
   static void push_in_flight(Kind& kind, PinnedBlock& block) noexcept;
@@ -79,10 +88,9 @@ class PinnedPool {
   Api& api_;
   EventPool& events_;
   const std::size_t bound_;
-  std::vector<std::byte*> allocations_;  // of large_bytes each
-  std::deque<PinnedBlock> blocks_;       // all there are; a deque, for they are pointed to
-  Kind small_;
-  Kind large_;
+  std::vector<std::byte*> allocations_;   // of large_bytes each
+  std::deque<PinnedBlock> blocks_;        // all there are; a deque, for they are pointed to
+  std::array<Kind, sizes.size()> kinds_;  // as `sizes`
 };
 
 }  // namespace parley::cuda

@@ -38,22 +38,41 @@ struct Pools {
   PinnedPool pinned;
 };
 
-TEST(PinnedPool, HasTwoSizes) {
+TEST(PinnedPool, HasThreeSizes) {
   Pools pools;
-  PinnedBlock* small = pools.pinned.take(1);
-  PinnedBlock* other = pools.pinned.take(PinnedPool::small_bytes);
-  PinnedBlock* large = pools.pinned.take(PinnedPool::small_bytes + 1);
-  EXPECT_EQ(small->bytes, PinnedPool::small_bytes);
-  EXPECT_EQ(other->data, small->data + PinnedPool::small_bytes) << "of one allocation";
-  EXPECT_EQ(large->bytes, PinnedPool::large_bytes);
-  EXPECT_EQ(pools.pinned.reserved_bytes(), 2 * PinnedPool::large_bytes);
-  for (PinnedBlock* block : {small, other, large}) {
+  std::vector<PinnedBlock*> blocks;
+  for (const std::size_t bytes : PinnedPool::sizes) {
+    PinnedBlock* const block = pools.pinned.take(bytes);
+    PinnedBlock* const other = pools.pinned.take(bytes - 1);
+    EXPECT_EQ(block->bytes, bytes);
+    EXPECT_EQ(other->bytes, bytes);
+    EXPECT_TRUE(bytes == PinnedPool::large_bytes || other->data == block->data + bytes)
+        << "of one allocation";
+    blocks.insert(blocks.end(), {block, other});
+  }
+  EXPECT_EQ(pools.pinned.reserved_bytes(), 4 * PinnedPool::large_bytes);
+  for (PinnedBlock* block : blocks) {
     PointerFacts facts;
     EXPECT_EQ(pools.at.device.facts_of(block->data, facts), Code::ok);
     EXPECT_EQ(facts.type, MemoryType::pinned);
     std::memset(block->data, 1, block->bytes);
     pools.pinned.give_back(block);
   }
+}
+
+TEST(PinnedPool, TakesALargerBlockWhereThereIsNoRoomForMore) {
+  Pools pools(PinnedPool::large_bytes);
+  PinnedBlock* const block = pools.pinned.take(PinnedPool::large_bytes);
+  EXPECT_TRUE(pools.pinned.has_blocks_for(1));
+  EXPECT_EQ(pools.pinned.take(1), nullptr) << "it is in use";
+  pools.pinned.give_back(block);
+  EXPECT_EQ(pools.pinned.take(1), block);
+  pools.pinned.give_back(block);
+  Pools cut(PinnedPool::large_bytes);
+  PinnedBlock* const small = cut.pinned.take(1);
+  EXPECT_FALSE(cut.pinned.has_blocks_for(PinnedPool::small_bytes + 1));
+  EXPECT_EQ(cut.pinned.take(PinnedPool::small_bytes + 1), nullptr);
+  cut.pinned.give_back(small);
 }
 
 TEST(PinnedPool, HandsOutNothingThatIsInFlight) {
