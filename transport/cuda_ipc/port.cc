@@ -34,6 +34,24 @@ Port::Desk* Port::desk(int device) noexcept {
   }
 }
 
+ReadLane* Port::Desk::lane(cuda::Stream stream, int receiver) noexcept {
+  ReadLane* free = nullptr;
+  for (ReadLane& lane : lanes) {
+    if (lane.readers == 0)
+      free = &lane;
+    else if (lane.stream == stream && lane.receiver == receiver)
+      return &lane;
+  }
+  if (free == nullptr) try {
+      return &lanes.emplace_back(stream, receiver);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  free->stream = stream;
+  free->receiver = receiver;
+  return free;
+}
+
 Transfer* Port::begin(int device, cuda::Stream stream, std::byte* address, std::size_t bytes) noexcept {
   if (!retired_.empty()) sweep();
   Desk* const at = desk(device);

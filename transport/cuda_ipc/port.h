@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "transport/cuda/pinned_pool.h"
 #include "transport/cuda_ipc/device_blocks.h"
 #include "transport/cuda_ipc/life_watch.h"
+#include "transport/cuda_ipc/read_lane.h"
 
 namespace parley::transport::cuda_ipc {
 
@@ -33,11 +35,14 @@ class Port {
   struct Desk {
     Desk(cuda::Api& api, int number) noexcept
         : device(number), events(api), pinned(api, events), blocks(api, events) {}
+    // Null: out of memory.
+    ReadLane* lane(cuda::Stream stream, int receiver) noexcept;
+
     const int device;
     cuda::EventPool events;
     cuda::PinnedPool pinned;
     DeviceBlocks blocks;
-    std::size_t pieces = 0;  // on their way from the device, or there and not sent
+    std::deque<ReadLane> lanes;  // a deque, for they are pointed to
   };
 
   Port();

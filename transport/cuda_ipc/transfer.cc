@@ -13,8 +13,9 @@ using cuda::PinnedBlock;
 using cuda::PinnedPool;
 
 namespace {
-// What goes by the link is cut into as much as a block holds; into so much at first where nothing else is on
-// its way, so that the first piece leaves soon.
+using WaitingList = base::IntrusiveList<Transfer, WaitingTag>;
+// What goes by the link is cut into as much as a block holds; into so much at first where nothing else of its
+// lane is on its way, so that the first piece leaves soon.
 constexpr std::size_t first_piece_bytes = 256 << 10;
 }  // namespace
 
@@ -22,6 +23,7 @@ Transfer::~Transfer() {
   const DeviceScope scope(*port_.api(), desk_.device);
   let_go();
   if (landing_ != nullptr) desk_.pinned.give_back(landing_);
+  if (WaitingList::is_linked(*this)) WaitingList::remove(*this);
   for (; first_ != end_; ++first_) {
     const Piece& piece = piece_at(first_);
     end_piece(piece);
@@ -31,6 +33,7 @@ Transfer::~Transfer() {
     else
       (void)desk_.pinned.give_back_after(piece.block, stream_);
   }
+  if (lane_ != nullptr) --lane_->readers;
 }
 
 void Transfer::hold(std::shared_ptr<Slots> slots, Slot& slot) noexcept {
@@ -134,10 +137,43 @@ void Transfer::abandon(std::byte*) noexcept {
   desk_.pinned.give_back(std::exchange(landing_, nullptr));
 }
 
-void Transfer::begin_reading(std::size_t bytes) noexcept {
+void Transfer::begin_reading(std::size_t bytes, int receiver) noexcept {
   wanted_ = bytes;
+  lane_ = desk_.lane(stream_, receiver);
+  if (lane_ == nullptr) {
+    reading_ = Code::out_of_memory;  // next_piece() tells
+    return;
+  }
+  ++lane_->readers;
+  lane_->waiting.push_back(*this);
+  read_ahead(*lane_);
+}
+
+// Begins as many pieces as there is room for, of those first that were granted first.
+void Transfer::read_ahead(ReadLane& lane) noexcept {
+  while (lane.ahead_bytes < ReadLane::most_ahead_bytes) {
+    Transfer* const first = lane.waiting.front();
+    if (first == nullptr || !first->begin_pieces()) return;
+    WaitingList::remove(*first);
+  }
+}
+
+// True: there is nothing more to begin. False: there is no room.
+bool Transfer::begin_pieces() noexcept {
   const DeviceScope scope(*port_.api(), desk_.device);
-  (void)read_ahead();  // next_piece() tells
+  while (begun_ < wanted_) {
+    if (end_ - first_ == most_pieces || lane_->ahead_bytes >= ReadLane::most_ahead_bytes) return false;
+    const std::size_t most =
+        begun_ == 0 && lane_->ahead_bytes == 0 ? first_piece_bytes : PinnedPool::large_bytes;
+    const std::size_t bytes = std::min(wanted_ - begun_, most);
+    PinnedBlock* block = desk_.pinned.take(bytes);
+    if (block == nullptr && (first_ != end_ || desk_.pinned.has_blocks_for(bytes))) return false;
+    // Nobody has one that could be given back.
+    if (block == nullptr) block = desk_.pinned.take(bytes, PinnedPool::Need::is_pressing);
+    reading_ = block != nullptr ? begin_piece(*block, bytes) : Code::out_of_memory;
+    if (reading_ != Code::ok) return true;
+  }
+  return true;
 }
 
 Code Transfer::begin_piece(PinnedBlock& block, std::size_t bytes) noexcept {
@@ -157,36 +193,20 @@ Code Transfer::begin_piece(PinnedBlock& block, std::size_t bytes) noexcept {
   }
   piece_at(end_++) = piece;
   begun_ += bytes;
-  ++desk_.pieces;
+  lane_->ahead_bytes += bytes;
   return code;
 }
 
 void Transfer::end_piece(const Piece& piece) noexcept {
   desk_.events.give_back(piece.event);
-  --desk_.pieces;
-}
-
-// Begins as many pieces as there is room for.
-Code Transfer::read_ahead() noexcept {
-  while (begun_ < wanted_ && end_ - first_ < most_pieces) {
-    const std::size_t most = begun_ == 0 && desk_.pieces == 0 ? first_piece_bytes : PinnedPool::large_bytes;
-    const std::size_t bytes = std::min(wanted_ - begun_, most);
-    PinnedBlock* const block = desk_.pinned.take(bytes);
-    // Others will give theirs back. If nobody has any, there is no pinned memory left at all.
-    if (block == nullptr)
-      return first_ == end_ && !desk_.pinned.has_blocks_of(bytes) ? Code::out_of_memory : Code::not_ready;
-    if (const Code code = begin_piece(*block, bytes); code != Code::ok) return code;
-  }
-  return Code::ok;
+  lane_->ahead_bytes -= piece.bytes;
 }
 
 Status Transfer::next_piece(std::span<const std::byte>& piece) noexcept {
+  if (first_ == end_ && reading_ == Code::ok) read_ahead(*lane_);
+  if (first_ == end_) return reading_ == Code::ok ? Status(base::Code::again) : status_of(reading_);
   cuda::Api& api = *port_.api();
   const DeviceScope scope(api, desk_.device);
-  if (first_ == end_) {
-    const Code code = read_ahead();
-    if (first_ == end_) return code == Code::not_ready ? Status(base::Code::again) : status_of(code);
-  }
   Piece& next = piece_at(first_);
   if (!next.is_here) {
     const Code code = api.query(next.event);
@@ -203,7 +223,7 @@ void Transfer::piece_sent() noexcept {
   const Piece& sent = piece_at(first_++);
   end_piece(sent);
   desk_.pinned.give_back(sent.block);
-  (void)read_ahead();  // next_piece() tells
+  read_ahead(*lane_);
 }
 
 }  // namespace parley::transport::cuda_ipc

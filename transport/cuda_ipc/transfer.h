@@ -8,6 +8,7 @@
 
 #include "transport/cuda/pinned_pool.h"
 #include "transport/cuda_ipc/port.h"
+#include "transport/cuda_ipc/read_lane.h"
 #include "transport/cuda_ipc/semaphores.h"
 #include "transport/cuda_ipc/slots.h"
 #include "transport/interface/device_memory.h"
@@ -16,7 +17,7 @@ namespace parley::transport::cuda_ipc {
 
 // The device memory of one send or receive, and the stream in whose order it is copied to or from. The stream
 // lives as long as this does. Made by Port::begin(). Thread-safety: none; the engine's lock.
-class Transfer final : public DeviceMemory {
+class Transfer final : public DeviceMemory, public base::ListHook<WaitingTag> {
  public:
   Transfer(Port& port, Port::Desk& desk, cuda::Stream stream, std::byte* address, std::size_t bytes) noexcept
       : port_(port), desk_(desk), stream_(stream), address_(address), bytes_(bytes) {}
@@ -52,7 +53,7 @@ class Transfer final : public DeviceMemory {
   std::byte* landing_place(std::size_t bytes) noexcept override;
   base::Status landed(std::byte* place, std::size_t offset, std::size_t bytes) noexcept override;
   void abandon(std::byte* place) noexcept override;
-  void begin_reading(std::size_t bytes) noexcept override;
+  void begin_reading(std::size_t bytes, int receiver) noexcept override;
   base::Status next_piece(std::span<const std::byte>& piece) noexcept override;
   void piece_sent() noexcept override;
   void release() noexcept override { port_.end(*this); }
@@ -68,7 +69,8 @@ class Transfer final : public DeviceMemory {
   static constexpr std::uint32_t most_pieces = 4;
 
   cuda::Code follow_peer(Look look = Look::no) noexcept;
-  cuda::Code read_ahead() noexcept;
+  static void read_ahead(ReadLane& lane) noexcept;
+  bool begin_pieces() noexcept;
   cuda::Code begin_piece(cuda::PinnedBlock& block, std::size_t bytes) noexcept;
   void end_piece(const Piece& piece) noexcept;
   Piece& piece_at(std::uint32_t number) noexcept { return pieces_[number % most_pieces]; }
@@ -84,7 +86,10 @@ class Transfer final : public DeviceMemory {
   bool is_followed_ = false;  // our stream waits for the peer's copy
   cuda::PinnedBlock* landing_ = nullptr;
 
-  // Of a send by the link: pieces `first_` to `end_` - 1 are in `pieces_`.
+  // Of a send by the link: it waits in its lane until all is begun, or that has failed; pieces `first_` to
+  // `end_` - 1 are in `pieces_`.
+  ReadLane* lane_ = nullptr;
+  cuda::Code reading_ = cuda::Code::ok;
   std::array<Piece, most_pieces> pieces_;
   std::uint32_t first_ = 0;
   std::uint32_t end_ = 0;

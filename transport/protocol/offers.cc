@@ -94,7 +94,7 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header,
   request->moved_bytes = 0;
   if (!place.empty() && push_from_device(*request, peer, place)) return;
   peer.paths.note_taken(request->message_bytes, Path::link);
-  if (request->device != nullptr) request->device->begin_reading(request->granted_bytes);
+  if (request->device != nullptr) request->device->begin_reading(request->granted_bytes, peer.number);
   peer.streams.push_back(*request);
   if (!peer.blocked) drive(peer);
 }

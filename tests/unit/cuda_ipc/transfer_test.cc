@@ -32,9 +32,9 @@ class TransferTest : public Rank {
     return {seen, seen + bytes};
   }
   // All pieces, as fast as they come.
-  static Bytes read_all(Transfer& transfer, std::size_t bytes) {
+  static Bytes read_all(Transfer& transfer, std::size_t bytes, int receiver = 1) {
     Bytes all;
-    transfer.begin_reading(bytes);
+    transfer.begin_reading(bytes, receiver);
     while (all.size() < bytes) {
       std::span<const std::byte> piece;
       const base::Status status = transfer.next_piece(piece);
@@ -61,19 +61,19 @@ TEST_F(TransferTest, ReadsAheadOfWhatWasSent) {
   constexpr std::size_t bytes = 8 << 20;
   Transfer& transfer = begin(memory_with(content(bytes)), bytes);
   device().hold(cuda::default_stream);
-  transfer.begin_reading(bytes);
+  transfer.begin_reading(bytes, 1);
   std::span<const std::byte> piece;
   EXPECT_EQ(transfer.next_piece(piece).code(), Code::again);
-  EXPECT_EQ(device().count(Call::copy), 4U) << "pieces on the way";
+  EXPECT_EQ(device().count(Call::copy), 3U) << "a small piece and two others are on the way";
   device().let_go(cuda::default_stream);
   transfer.release();  // in the middle: their blocks are used again when the copies have ended
 }
 
 TEST_F(TransferTest, BeginsWithASmallPieceWhereNothingElseIsOnItsWay) {
-  constexpr std::size_t bytes = 3 << 20;
+  constexpr std::size_t bytes = 1 << 20;
   Transfer &one = begin(memory_with(content(bytes)), bytes), &other = begin(allocate(bytes), bytes);
-  one.begin_reading(bytes);
-  other.begin_reading(bytes);
+  one.begin_reading(bytes, 1);
+  other.begin_reading(bytes, 1);
   ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
   std::span<const std::byte> first, second;
   ASSERT_TRUE(one.next_piece(first).ok());
@@ -84,18 +84,70 @@ TEST_F(TransferTest, BeginsWithASmallPieceWhereNothingElseIsOnItsWay) {
   other.release();
 }
 
+TEST_F(TransferTest, SendsToOneReceiverTakeTurnsInReadingAhead) {
+  constexpr std::size_t bytes = 1 << 20;
+  std::byte* const memory = memory_with(content(bytes));
+  std::vector<Transfer*> sends;
+  for (int i = 0; i < 5; ++i) {
+    sends.push_back(&begin(memory, bytes));
+    sends.back()->begin_reading(bytes, 1);
+  }
+  EXPECT_EQ(device().count(Call::copy), 3U) << "two pieces of the first, one of the second";
+  sends[2]->release();  // it was next
+  ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  std::span<const std::byte> piece;
+  EXPECT_TRUE(sends[0]->next_piece(piece).ok());
+  sends[0]->piece_sent();
+  EXPECT_EQ(device().count(Call::copy), 4U);
+  EXPECT_TRUE(sends[0]->next_piece(piece).ok());
+  sends[0]->piece_sent();
+  EXPECT_EQ(device().count(Call::copy), 4U) << "two blocks are full";
+  ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  EXPECT_TRUE(sends[3]->next_piece(piece).ok());
+  EXPECT_EQ(sends[4]->next_piece(piece).code(), Code::again);
+  sends[1]->release();  // what it had on its way is room for others
+  EXPECT_EQ(sends[4]->next_piece(piece).code(), Code::again);
+  EXPECT_EQ(device().count(Call::copy), 5U);
+  for (const int i : {0, 3, 4}) sends[i]->release();
+}
+
+// Each receiver may be slow, and each stream may wait for something.
+TEST_F(TransferTest, AFullLaneHoldsUpNoOther) {
+  constexpr std::size_t bytes = 3 << 20;
+  const Bytes all = content(bytes);
+  std::byte* const memory = memory_with(all);
+  cuda::Stream held = own_.stream();
+  device().hold(held);
+  std::vector<Transfer*> full;
+  for (int i = 0; i < 2; ++i) {
+    for (const cuda::Stream stream : {held, cuda::default_stream}) {
+      full.push_back(&begin(memory, bytes, stream));
+      full.back()->begin_reading(bytes, 1);
+    }
+  }
+  std::span<const std::byte> piece;
+  EXPECT_EQ(full[2]->next_piece(piece).code(), Code::again);
+  EXPECT_EQ(full[3]->next_piece(piece).code(), Code::again);
+  Transfer& to_another = begin(memory, bytes);
+  EXPECT_EQ(read_all(to_another, bytes, 2), all);
+  to_another.release();
+  device().let_go(held);
+  for (Transfer* transfer : full) transfer->release();
+  EXPECT_EQ(device().destroy_stream(held), cuda::Code::ok);
+}
+
 TEST_F(TransferTest, OneWithoutRoomGoesOnWhenOthersHaveEnded) {
   constexpr std::size_t bytes = 3 << 20;
   std::vector<Transfer*> transfers;
   const Bytes all = content(bytes);
   std::byte* const memory = memory_with(all);
   device().hold(cuda::default_stream);
-  for (int i = 0; i < 20; ++i) {  // 60 MiB and more are on their way
+  for (int receiver = 0; receiver < 30; ++receiver) {  // 64 MiB of blocks are filled
     transfers.push_back(&begin(memory, bytes));
-    transfers.back()->begin_reading(bytes);
+    transfers.back()->begin_reading(bytes, receiver);
   }
   Transfer& late = begin(memory, bytes);
-  late.begin_reading(bytes);
+  late.begin_reading(bytes, 30);
   std::span<const std::byte> piece;
   EXPECT_EQ(late.next_piece(piece).code(), Code::again);
   device().let_go(cuda::default_stream);
@@ -115,7 +167,7 @@ TEST_F(TransferTest, OneWithoutRoomGoesOnWhenOthersHaveEnded) {
 TEST_F(TransferTest, WithoutAnyPinnedMemoryNothingIsRead) {
   Transfer& transfer = begin(allocate(64), 64);
   device().fail_next(Call::allocate_pinned, cuda::Code::out_of_memory, 100);
-  transfer.begin_reading(64);
+  transfer.begin_reading(64, 1);
   std::span<const std::byte> piece;
   EXPECT_EQ(transfer.next_piece(piece), base::Status(Code::device_failed, 2));
   transfer.release();
@@ -125,7 +177,7 @@ TEST_F(TransferTest, ADeviceThatFailsIsTold) {
   for (const Call call : {Call::copy, Call::record}) {
     Transfer& transfer = begin(allocate(64), 64);
     device().fail_next(call, cuda::Code::illegal_address, 4);
-    transfer.begin_reading(64);
+    transfer.begin_reading(64, 1);
     std::span<const std::byte> piece;
     EXPECT_EQ(transfer.next_piece(piece), base::Status(Code::device_failed, 700));
     transfer.release();

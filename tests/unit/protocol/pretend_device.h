@@ -45,7 +45,7 @@ class PretendMemory final : public DeviceMemory {
     return write(offset, {place, bytes});
   }
   void abandon(std::byte*) noexcept override { --device_.places_out; }
-  void begin_reading(std::size_t bytes) noexcept override { wanted_ = bytes; }
+  void begin_reading(std::size_t bytes, int) noexcept override { wanted_ = bytes; }
   base::Status next_piece(std::span<const std::byte>& piece) noexcept override {
     if (device_.failure.failed()) return device_.failure;
     if (!device_.is_ready) return base::Code::again;
