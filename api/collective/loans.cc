@@ -1,12 +1,14 @@
 #include "api/collective/loans.h"
 
+#include <algorithm>
+
 namespace parley::collective {
 
 using schedule::Loan;
 using Sight = transport::Neighbour::Sight;
 
 void Loans::begin(Commons& commons, const Team& team, const transport::Messenger& messenger,
-                  const schedule::Schedule& schedule, const Buffers& own) {
+                  const schedule::Schedule& schedule, bool asks_for_all, const Buffers& own) {
   views_.resize(team.processes.size());
   commons_ = &commons;
   team_ = &team;
@@ -15,19 +17,23 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
   own_[1] = own.output;
   own_card_ = {};
   const bool may_lend[] = {schedule.may_lend_input, schedule.may_lend_output};
+  bool could_lend_all = asks_for_all;
   for (std::size_t i = 0; i < 2; ++i) {
-    if (!may_lend[i]) continue;
+    if (!may_lend[i] && !asks_for_all) continue;
     const auto key = key_of(own_[i]);
+    could_lend_all = could_lend_all && key;
     if (!key) continue;
-    is_lent_[i] = true;
+    is_lent_[i] = may_lend[i];
     own_card_.buffers[i] = {*key, own_[i].bytes};
   }
+  own_card_.lent = (is_lent_[0] ? LoanCard::input_bit : 0U) | (is_lent_[1] ? LoanCard::output_bit : 0U) |
+                   (could_lend_all ? LoanCard::all_bit : 0U);
 }
 
 void Loans::end() noexcept {
   if (commons_ == nullptr) return;
   commons_ = nullptr;
-  is_lent_[0] = is_lent_[1] = is_told_ = false;
+  is_lent_[0] = is_lent_[1] = is_told_ = is_all_lent_ = false;
   liar_.reset();
   for (View& view : views_) view = View();
 }
@@ -55,8 +61,16 @@ std::optional<transport::RemoteKey> Loans::key_of(base::ConstMemoryRef memory) c
 void Loans::tell() noexcept {
   if (commons_ == nullptr || is_told_) return;
   is_told_ = true;
-  own_card_.lent = (is_lent_[0] ? LoanCard::input_bit : 0U) | (is_lent_[1] ? LoanCard::output_bit : 0U);
   commons_->write_card(card_, own_card_);
+}
+
+bool Loans::lend_all_if_everyone_can() noexcept {
+  is_all_lent_ = could_lend_all() &&
+                 std::all_of(team_->neighbours.begin(), team_->neighbours.end(), [&](std::uint32_t rank) {
+                   return (commons_->card(rank, card_).lent & LoanCard::all_bit) != 0;
+                 });
+  if (is_all_lent_) is_lent_[0] = is_lent_[1] = true;
+  return is_all_lent_;
 }
 
 std::byte* Loans::find(std::uint32_t owner, Loan buffer, std::uint64_t begin, std::uint64_t bytes) noexcept {
@@ -83,7 +97,7 @@ void Loans::look_at(std::uint32_t owner) noexcept {
   const LoanCard card = commons_->card(owner, card_);
   const std::uint32_t bits[] = {LoanCard::input_bit, LoanCard::output_bit};
   for (std::size_t i = 0; i < 2; ++i) {
-    if ((card.lent & bits[i]) == 0) continue;
+    if ((card.lent & bits[i]) == 0 && !is_all_lent_) continue;
     transport::Neighbour* const other = neighbour(owner);
     if (other != nullptr) view.buffers[i].memory = other->look(card.buffers[i].key, card.buffers[i].bytes);
     view.buffers[i].bytes = card.buffers[i].bytes;
@@ -92,7 +106,8 @@ void Loans::look_at(std::uint32_t owner) noexcept {
 }
 
 void Loans::withdraw() noexcept {
-  if (commons_ != nullptr && is_told_ && lends()) commons_->withdraw_card(card_);
+  // Others may have heard before we did that everyone lends all.
+  if (commons_ != nullptr && is_told_ && (lends() || could_lend_all())) commons_->withdraw_card(card_);
 }
 
 bool Loans::is_any_withdrawn() const noexcept {

@@ -28,14 +28,20 @@ class Loans {
     base::ConstMemoryRef input, output;
   };
 
-  // Decides what this rank lends. Throws std::bad_alloc. REQUIRES: ended.
+  // Decides what this rank lends, of what the schedule says that it may. `asks_for_all`: the others are told
+  // whether it could lend both, too. Throws std::bad_alloc. REQUIRES: ended.
   void begin(Commons& commons, const Team& team, const transport::Messenger& messenger,
-             const schedule::Schedule& schedule, const Buffers& own);
+             const schedule::Schedule& schedule, bool asks_for_all, const Buffers& own);
   // Which card of each rank tells of it.
   void use_card(std::uint32_t card) noexcept { card_ = card; }
   void end() noexcept;
 
   [[nodiscard]] bool lends() const noexcept { return is_lent_[0] || is_lent_[1]; }
+  // Whether this rank could lend both. REQUIRES: that was asked for.
+  [[nodiscard]] bool could_lend_all() const noexcept { return (own_card_.lent & LoanCard::all_bit) != 0; }
+  // Whether every rank could; if so, they do from now on. The same on all of them. REQUIRES: this was asked
+  // for, nothing was read, and all have told, or this rank could not.
+  [[nodiscard]] bool lend_all_if_everyone_can() noexcept;
   // Tells the others, unless it was told already. REQUIRES: there is room for what this rank shows; no mark
   // of that was published yet.
   void tell() noexcept;
@@ -74,6 +80,7 @@ class Loans {
   base::ConstMemoryRef own_[2];
   bool is_lent_[2] = {};
   bool is_told_ = false;
+  bool is_all_lent_ = false;  // by everyone
   std::optional<std::uint32_t> liar_;
   LoanCard own_card_;
   std::vector<View> views_;  // by rank

@@ -16,23 +16,24 @@ using transport::Request;
 using transport::RequestState;
 
 void Run::enter_turns() noexcept {
-  const std::uint32_t turns = plan_->schedule.turns;
+  const std::uint32_t turns = plan_->schedule.turns + (second_ != nullptr ? second_->schedule.turns : 0);
   if (turns == 0) return;
-  if (state_ != State::straight) take_turns(plan_->schedule);
+  if (state_ != State::straight) take_turns(turns);
   if (!RunList::is_linked(*this)) lane_.sharing.turns.push_back(*this);
 }
 
-void Run::take_turns(const schedule::Schedule& schedule) noexcept {
-  const Commons::Turns turns = lane_.sharing.commons->take_turns(schedule.turns);
+void Run::take_turns(std::uint32_t count) noexcept {
+  const Commons::Turns turns = lane_.sharing.commons->take_turns(count);
   base_mark_ = turns.first_mark;
   loans_.use_card(turns.card);
 }
 
 // What it has lent before it is not read any more: its runs end before the next one's turn.
-void Run::begin_loans(const schedule::Schedule& schedule) {
-  if (!schedule.has_loans) return;
+void Run::begin_loans(const Plan& plan) {
+  const bool asks_for_all = plan.if_lent != nullptr;
+  if (!plan.schedule.has_loans && !asks_for_all) return;
   const std::uint64_t element_bytes = call_->question.element_bytes;
-  loans_.begin(*lane_.sharing.commons, lane_.team, *messenger_, schedule,
+  loans_.begin(*lane_.sharing.commons, lane_.team, *messenger_, plan.schedule, asks_for_all,
                {{memory_of(Space::input), call_->input_count * element_bytes},
                 {memory_of(Space::output), call_->output_count * element_bytes}});
 }
@@ -53,6 +54,7 @@ void Run::end_turn() noexcept {
 }
 
 void Run::publish(const Step& step) noexcept {
+  if (second_ != nullptr) loans_.tell();  // this is the roll call
   lane_.sharing.commons->publish(mark_of(step), call_word(sequence_, note_));
   owes_ring_ = true;
 }
@@ -70,6 +72,8 @@ void Run::await(std::uint32_t index) noexcept {
 
 bool Run::has_come(const Step& step) noexcept {
   if (step.for_lenders && !loans_.lends()) return true;
+  // Who cannot lend all need not hear who else can.
+  if (second_ != nullptr && step.mark > 0 && !loans_.could_lend_all()) return true;
   if (step.peer != schedule::everyone) return has_come(step.peer, step);
   Commons& commons = *lane_.sharing.commons;
   const std::uint64_t wanted = mark_of(step);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <utility>
 
 #include "api/schedule/catalogue.h"
@@ -13,6 +14,16 @@ namespace {
 constexpr std::uint64_t most_straight_bytes = 64 << 10;
 // So few bytes are written as fast where their readers' caches still hold them: see README.md.
 constexpr std::uint64_t most_bytes_in_one_place = 4096;
+
+// Whether it is worth it to ask first who lends: where everyone folds all there is by what it shows, and
+// would fold less by what it lends. A function of what all ranks know.
+bool calls_the_roll(const schedule::Request& request, const schedule::Plan& choice) {
+  using schedule::Algorithm;
+  return request.operation == schedule::Operation::all_reduce && choice.chosen.algorithm == Algorithm::flat &&
+         !choice.asked_for && request.shape.loan_count != 0 &&
+         request.shape.count * request.element_bytes >= PlanCache::least_roll_call_bytes &&
+         schedule::supports(request.operation, Algorithm::slices, request.shape);
+}
 }  // namespace
 
 bool PlanCache::Entry::answers(const Question& asked) const noexcept {
@@ -95,9 +106,18 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
   schedule::Request request = request_of(question);
   const schedule::Plan choice = schedule::select(request, overrides_);
   request.shape.segment_count = choice.chosen.segment_count;
-  auto plan = plan_of(schedule::make(question.operation, choice.chosen.algorithm, request.shape),
-                      team_.processes.size(), question.element_bytes);
+  const auto plan_by = [&](schedule::Operation operation, schedule::Algorithm algorithm) {
+    return plan_of(schedule::make(operation, algorithm, request.shape), team_.processes.size(),
+                   question.element_bytes);
+  };
+  auto plan = plan_by(question.operation, choice.chosen.algorithm);
   plan->choice = choice;
+  if (calls_the_roll(request, choice)) {
+    plan->roll_call = plan_by(schedule::Operation::barrier, schedule::Algorithm::flat);
+    request.shape.everyone_lends = true;
+    plan->if_lent = plan_by(question.operation, schedule::Algorithm::slices);
+    assert(plan->if_lent->schedule.turns == plan->schedule.turns);
+  }
   Entry entry{question,
               {question.counts.begin(), question.counts.end()},
               {question.receive_counts.begin(), question.receive_counts.end()},
@@ -110,7 +130,10 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
 
 std::string PlanCache::explain(const Question& question) const {
   const schedule::Request request = request_of(question);
-  return schedule::explain(request, schedule::select(request, overrides_));
+  const schedule::Plan choice = schedule::select(request, overrides_);
+  std::string text = schedule::explain(request, choice);
+  if (calls_the_roll(request, choice)) text += "; slices where all buffers are shared tensors";
+  return text;
 }
 
 }  // namespace parley::collective

@@ -55,6 +55,12 @@ struct Plan {
   std::uint64_t local_count = 0;  // elements that its steps copy and fold into
   bool is_straight = false;       // few bytes, no messages, loans or scratch memory: see straight.cc
   bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
+
+  // Of a call in two parts. In the first one the ranks tell each other what they lend; where all lend all
+  // they have, `if_lent` is the second one, else this plan, which takes as many turns. Null: there is one
+  // part.
+  std::shared_ptr<const Plan> roll_call;
+  std::shared_ptr<const Plan> if_lent;
 };
 // The plan for a schedule of a group of so many ranks; the choice is the caller's to note. Throws
 // std::bad_alloc.
@@ -92,6 +98,8 @@ class PlanCache {
   static constexpr std::size_t most_plans = 64;
   // To lend less is not worth the wait until it has been read.
   static constexpr std::size_t least_loan_bytes = 64 << 10;
+  // Nor is it worth a part of its own to know who lends less.
+  static constexpr std::size_t least_roll_call_bytes = 128 << 10;
 
  private:
   struct Entry {

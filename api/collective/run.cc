@@ -132,8 +132,15 @@ void Run::settle(const std::shared_ptr<const Plan>& plan) noexcept {
 
 void Run::prepare(const std::shared_ptr<const Plan>& plan) {
   const Call& call = *call_;
-  keep_plan(plan);
-  agenda_.begin(*plan);
+  if (plan->if_lent == nullptr) [[likely]] {
+    keep_plan(plan);
+  } else {
+    make_room(*plan);
+    make_room(*plan->if_lent);
+    keep_plan(plan->roll_call);
+    second_ = plan;
+  }
+  agenda_.begin(*plan_);
   local_offset_ = finished_ = 0;
   if (call.device != nullptr) [[unlikely]]
     device_.emplace(call.device);
@@ -141,7 +148,7 @@ void Run::prepare(const std::shared_ptr<const Plan>& plan) {
   const tensor::Reduction* const reduction = call.reduction.get();
   if (!call.inputs.empty() || !call.outputs.empty() || (reduction != nullptr && reduction->prepares()))
     prepare_staging();
-  begin_loans(plan->schedule);
+  begin_loans(*plan);
 }
 
 void Run::take_scratch(std::size_t bytes) {
@@ -165,6 +172,14 @@ void Run::make_room(const Plan& plan) {
   ended_.reserve(steps);
   awaited_.reserve(steps);
   while (parts_.size() < steps) parts_.push_back({this, static_cast<std::uint32_t>(parts_.size()), nullptr});
+}
+
+// All ranks have told what they lend, and so all choose the same.
+void Run::begin_second_part() {
+  base_mark_ += Commons::first_mark_of(plan_->schedule.turns);
+  const std::shared_ptr<const Plan> plan = std::exchange(second_, nullptr);
+  plan_ = loans_.lend_all_if_everyone_can() ? plan->if_lent : plan;
+  agenda_.begin(*plan_);
 }
 
 // A step has ended.
@@ -199,6 +214,8 @@ void Run::go_on() noexcept {
       return look_for_failure();
     if (agenda_.has_local())
       has_time = work_pieces();
+    else if (second_ != nullptr && agenda_.is_done())
+      begin_second_part();
     else if (awaited_.empty() || !spin_for_marks())
       break;
   }
@@ -309,6 +326,7 @@ void Run::drop_memory() noexcept {
   kept_.errand.reset();
   device_.reset();
   loans_.end();
+  second_.reset();
   inputs_.clear();
   outputs_.clear();
   if (!std::exchange(is_staged_, false)) return;

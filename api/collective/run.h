@@ -178,6 +178,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
     plan_ = plan;
   }
   void make_room(const Plan& plan);
+  void begin_second_part();
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
   bool run_errand() noexcept;
@@ -233,8 +234,8 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   // Other threads wait for the lock meanwhile.
   static constexpr int short_spins = 64;
   void enter_turns() noexcept;
-  void take_turns(const schedule::Schedule& schedule) noexcept;
-  void begin_loans(const schedule::Schedule& schedule);
+  void take_turns(std::uint32_t count) noexcept;
+  void begin_loans(const Plan& plan);
   [[nodiscard]] bool has_turn() const noexcept;
   void publish(const schedule::Step& step) noexcept;
   void await(std::uint32_t index) noexcept;
@@ -279,8 +280,9 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   // Input (read only), output and scratch memory of the schedule: the caller's, what is staged for it, on the
   // device; by schedule::Space.
   std::array<std::byte*, 3> memory_{};
-  std::shared_ptr<const Plan> plan_;  // kept, with room for it, from run to run: most of them take the same
-  std::int64_t sequence_ = 0;         // the number of this call in the group
+  std::shared_ptr<const Plan> plan_;    // kept, with room for it, from run to run: most of them take the same
+  std::shared_ptr<const Plan> second_;  // during the first part of two: see Plan::roll_call
+  std::int64_t sequence_ = 0;           // the number of this call in the group
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;
   ScratchPool::Memory staged_input_;

@@ -40,6 +40,9 @@ struct Shape {
   std::int32_t stage_turns = 2;
   // So large blocks, or vectors, may be lent; 0: none.
   std::uint64_t loan_count = 0;
+  // Of an all_reduce in slices: all ranks lend both buffers, and show nothing on stages. It takes as many
+  // turns all the same.
+  bool everyone_lends = false;
 };
 
 // Elements of rank `rank`'s block (scatter, gather, all_gather, reduce_scatter; all_to_all: what is sent to

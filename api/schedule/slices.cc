@@ -14,8 +14,10 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
   const std::uint32_t me = shape.rank;
   builder.may_lend(Loan::input);
   if (root == everyone) builder.may_lend(Loan::output);
-  for_each_segment(shape.count, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
-    builder.begin_turn(count);
+  const bool is_lent = root == everyone && shape.everyone_lends;
+  const std::uint64_t segment = is_lent ? shape.count : shape.stage_count;
+  for_each_segment(shape.count, segment, [&](std::uint64_t offset, std::uint64_t count) {
+    builder.begin_turn(is_lent ? 0 : count);
     const Slice own = builder.input().part(offset, count);
     const Blocks from(own, shape.size);
     const auto shown = [&](std::uint32_t rank) {
@@ -46,6 +48,12 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
       builder.copy(folded(rank), to[rank]);
     }
   });
+  if (is_lent)
+    for (std::uint64_t turns = segments_of(shape.count, shape.stage_count); turns > 1; --turns) {
+      builder.begin_turn(0);
+      builder.make_room();
+      builder.publish(Progress::entered);
+    }
   builder.end_loans();
 }
 

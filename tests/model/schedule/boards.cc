@@ -14,8 +14,9 @@ Boards::Boards(const Group& group, const std::vector<Schedule>& schedules, std::
     steps += schedule.steps.size();
     is_used = is_used || schedule.turns != 0;
     const std::uint64_t draw = mix(seed * 131 + first_.size());
-    lenders_.push_back(
-        {schedule.may_lend_input && draw % 2 == 0, schedule.may_lend_output && draw / 2 % 2 == 0});
+    const bool all = group.what().everyone_lends;
+    lenders_.push_back({schedule.may_lend_input && (all || draw % 2 == 0),
+                        schedule.may_lend_output && (all || draw / 2 % 2 == 0)});
   }
   if (!is_used) return;
   known_.resize(steps, Steps(steps / 64 + 1));

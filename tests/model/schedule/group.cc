@@ -41,7 +41,9 @@ std::string describe(const Case& one) {
        << (one.in_place == InPlace::nobody ? "" : " in place") << ", segments of " << one.segment_count
        << ", placing " << static_cast<int>(one.placing) << ", stages of " << one.stage_count << ", lines of "
        << one.line_count << ", again after " << one.stage_turns << " and " << one.line_turns << " turns"
-       << (one.has_loans ? ", with loans" : "");
+       << (one.everyone_lends ? ", everyone lends"
+           : one.has_loans    ? ", with loans"
+                              : "");
   return text.str();
 }
 
@@ -75,6 +77,7 @@ Group::Group(const Case& one) : case_(one) {
     shape.line_turns = one.line_turns;
     shape.stage_turns = one.stage_turns;
     shape.loan_count = one.has_loans ? 1 : 0;
+    shape.everyone_lends = one.everyone_lends;
     shapes_.push_back(shape);
   }
   fold_prefixes();

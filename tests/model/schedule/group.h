@@ -29,6 +29,7 @@ struct Case {
   std::uint64_t line_count = 2;   // how many of them have room beside a mark
   std::int32_t line_turns = 2;    // after which the same memory is used again
   std::int32_t stage_turns = 2;
+  bool everyone_lends = false;  // all that may be lent is
 };
 std::string describe(const Case& one);
 

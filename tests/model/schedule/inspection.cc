@@ -19,13 +19,15 @@ struct Access {
 class Inspection {
  public:
   Inspection(const Case& one, const Shape& shape, const Schedule& schedule) : schedule_(schedule) {
+    // Where everyone lends, stages stand for buffers as a whole.
+    const std::uint64_t stage_count = shape.everyone_lends ? shape.count : schedule.stage_count;
     limits_ = {input_count(one.operation, shape),
                output_count(one.operation, shape),
                schedule.scratch_count,
                shape.line_count,
                shape.line_count,
-               schedule.stage_count,
-               schedule.stage_count};
+               stage_count,
+               stage_count};
     rank_ = shape.rank;
     if (!shape.in_place) return;
     const InPlaceLayout layout = in_place_layout(one.operation, shape);

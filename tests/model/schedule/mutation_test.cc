@@ -27,6 +27,13 @@ constexpr Case lent{.algorithm = Algorithm::slices,
                     .in_place = InPlace::odd_ranks,
                     .stage_count = 4,
                     .has_loans = true};
+constexpr Case lent_by_all{.algorithm = Algorithm::slices,
+                           .size = 3,
+                           .count = 12,
+                           .in_place = InPlace::odd_ranks,
+                           .stage_count = 4,
+                           .has_loans = true,
+                           .everyone_lends = true};
 constexpr Case lent_flat{
     Operation::all_to_all, Algorithm::flat, 3, 0, 4, false, InPlace::nobody, 0, Placing::one_host, 3, true};
 // Both blocks that a rank shows, beside its mark.
@@ -136,16 +143,31 @@ TEST(ScheduleMutation, WhatDoesNotWaitForAMarkOrIsNotWaitedForByOneIsFound) {
   EXPECT_GT(dropped, 50);
 }
 
+bool reads_anothers(const Schedule& schedule, std::uint32_t rank, const Step& step) {
+  const auto is_anothers = [&](const Slice& slice) { return is_shared(slice.space) && slice.owner != rank; };
+  const auto first = schedule.operands.begin() + step.first_operand;
+  return is_anothers(step.from) || std::any_of(first, first + step.operand_count, is_anothers);
+}
+
+// Where everyone lends, what is folded is shown, and nothing else: no room is needed, and nothing is copied
+// to stages.
+TEST(ScheduleMutation, WhatDoesNotWaitWhereEveryoneLendsIsFound) {
+  const auto matters = [](const Schedule& schedule, std::uint32_t rank, const Step& earlier,
+                          const Step& later) {
+    if (earlier.kind == StepKind::await) return reads_anothers(schedule, rank, later);
+    return later.kind == StepKind::publish &&
+           (earlier.kind == StepKind::reduce || reads_anothers(schedule, rank, earlier));
+  };
+  EXPECT_GT(drop_each(lent_by_all, matters), 10);
+}
+
 // In two levels: what is read of others, and sent of what they did, after their marks; what is shown, and
 // done by others, before ours. More than that is waited for where one phase follows another one, and a rank
 // that showed something in the first shows nothing in the second.
 bool is_needed_by_levels(const Schedule& schedule, std::uint32_t rank, const Step& earlier,
                          const Step& later) {
-  const auto is_anothers = [&](const Slice& slice) { return is_shared(slice.space) && slice.owner != rank; };
-  const auto first = schedule.operands.begin() + later.first_operand;
-  const bool reads_anothers =
-      is_anothers(later.from) || std::any_of(first, first + later.operand_count, is_anothers);
-  if (earlier.kind == StepKind::await) return reads_anothers || later.kind == StepKind::send;
+  if (earlier.kind == StepKind::await)
+    return reads_anothers(schedule, rank, later) || later.kind == StepKind::send;
   const bool shows = is_local(earlier) && is_shared(earlier.to.space);
   return later.kind == StepKind::publish && (shows || earlier.kind == StepKind::receive);
 }

@@ -113,6 +113,7 @@ std::vector<Schedule> another(const Group& group, std::uint64_t draw) {
   one.count = 1 + (draw >> 32) % (2 * one.stage_count);
   one.in_place = InPlace::nobody;
   one.uneven = false;
+  one.everyone_lends = false;
   const Group other(one);
   std::vector<Schedule> schedules = other.schedules();
   for (std::uint32_t rank = 0; rank < schedules.size(); ++rank)

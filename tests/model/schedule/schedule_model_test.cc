@@ -79,6 +79,7 @@ struct SharedRoom {
   std::uint64_t line = 0;
   std::int32_t line_turns = 2;
   std::int32_t stage_turns = 2;
+  bool everyone_lends = false;
 };
 std::vector<SharedRoom> rooms(Algorithm algorithm, std::uint32_t size) {
   std::vector<SharedRoom> all;
@@ -88,6 +89,7 @@ std::vector<SharedRoom> rooms(Algorithm algorithm, std::uint32_t size) {
   all.push_back({2 * size + 5ULL, false, 2 * size + 1ULL});
   all.push_back({size, true, 2, 4, 4});
   all.push_back({size + 5ULL, true, 2});
+  if (algorithm == Algorithm::slices) all.push_back({size, true, 2, 4, 4, true});
   if (size <= 3) {
     all.push_back({size, false, 2, 4, 4});
     // Blocks in whole lines, with room left.
@@ -107,9 +109,10 @@ std::vector<Case> cases(Operation operation, Algorithm algorithm, std::uint32_t 
               if (uneven && !counts_are_of_blocks(operation)) continue;
               if (segment > 0 && !looks_at_segments(algorithm)) continue;
               if (placing != Placing::one_host && !looks_at_hosts(algorithm)) continue;
-              for (const auto& [stage, has_loans, line, line_turns, stage_turns] : rooms(algorithm, size))
+              for (const auto& [stage, has_loans, line, line_turns, stage_turns, everyone_lends] :
+                   rooms(algorithm, size))
                 all.push_back({operation, algorithm, size, root, count, uneven, in_place, segment, placing,
-                               stage, has_loans, line, line_turns, stage_turns});
+                               stage, has_loans, line, line_turns, stage_turns, everyone_lends});
             }
   return all;
 }

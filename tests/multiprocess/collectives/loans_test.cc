@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/sanitizer.h"
 #include "tests/unit/api/collectives/every_collective.h"
@@ -57,6 +58,56 @@ TEST_P(Loans, GiveTheRightElementsWhoeverLends) {
     destroy();
   };
   EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+}
+
+// Who lends all is asked first, in each call anew: of several under way each goes its own way.
+TEST(Loans, OfSeveralCallsUnderWayAreAskedForInEach) {
+  const auto run = [](int rank, int ranks) {
+    constexpr std::int64_t count = 70'001;
+    constexpr int calls = 12;
+    ProcessGroup world = init();
+    std::vector<Tensor> shared, own, results;
+    for (int i = 0; i < calls; ++i) {
+      shared.push_back(world.shared_tensor({count}, DType::i32));
+      own.push_back(Tensor::empty({count}, DType::i32));
+      results.push_back(world.shared_tensor({count}, DType::i32));
+    }
+    for (std::uint64_t round = 0; round < 30; ++round) {
+      Random random(round);
+      std::vector<Work> works;
+      std::vector<Tensor> outputs;
+      for (int i = 0; i < calls; ++i) {
+        const std::uint64_t draw = random.next();
+        const bool lends = draw % 3 != 0 || (draw / 3 % 2 == 0 && rank == 0);
+        const Tensor& input = (lends ? shared : own)[static_cast<std::size_t>(i)];
+        for (std::int32_t& element : input.data_as<std::int32_t>()) element = rank + i;
+        outputs.push_back(draw / 6 % 2 == 0 ? input : results[static_cast<std::size_t>(i)]);
+        works.push_back(world.all_reduce(outputs.back(), input, {.async_op = true}));
+      }
+      wait_all(works);
+      for (int i = 0; i < calls; ++i)
+        for (const std::int32_t element : outputs[static_cast<std::size_t>(i)].data_as<std::int32_t>())
+          if (element != ranks * (ranks - 1) / 2 + ranks * i) expect_equal(element, -1, "a sum");
+    }
+    destroy();
+  };
+  for (const int ranks : {2, 3}) EXPECT_EQ(run_ranks(ranks, run, over_shm), 0);
+}
+
+TEST(Loans, OfAllWhereOneDiesTellWho) {
+  const auto run = [](int rank, int) {
+    std::signal(SIGTERM, SIG_IGN);
+    ProcessGroup world = init();
+    const Tensor data = world.shared_tensor({lent_count * 20}, DType::i32);
+    for (int i = 0; i < 20; ++i) world.all_reduce(data);
+    barrier_before_death(world, 1);
+    if (rank == 1) std::thread([] { std::raise(SIGKILL); }).detach();
+    const auto died = expect_throws<PeerDiedError>([&] {
+      for (;;) world.all_reduce(data);
+    });
+    expect_equal(died.details().culprit, 1, "culprit");
+  };
+  EXPECT_EQ(run_ranks(2, run, over_shm), 128 + SIGKILL);
 }
 
 TEST(Loans, AreReadWhereTheyLieSoThatALenderWaitsForItsReaders) {

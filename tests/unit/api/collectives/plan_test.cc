@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "api/collective/plan.h"
@@ -15,14 +16,19 @@ using schedule::Operation;
 
 constexpr std::size_t line_bytes = 56, stage_bytes = std::size_t{256} << 10;
 
-std::shared_ptr<const Plan> plan_of_rank(std::uint32_t rank, std::uint32_t ranks, const Question& question) {
+Team team_of(std::uint32_t rank, std::uint32_t ranks) {
   Team team;
   team.rank = rank;
   for (std::uint32_t other = 0; other < ranks; ++other) {
     team.processes.push_back(other);
     if (other != rank) team.neighbours.push_back(other);
   }
-  const schedule::Overrides overrides;
+  return team;
+}
+
+std::shared_ptr<const Plan> plan_of_rank(std::uint32_t rank, std::uint32_t ranks, const Question& question,
+                                         const schedule::Overrides& overrides = {}) {
+  const Team team = team_of(rank, ranks);
   PlanCache plans(team, overrides);
   plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
   return plans.find(question);
@@ -53,6 +59,44 @@ TEST(Plan, TellsAllRanksTheSamePlaceWithRoomForWhatItsTurnsUse) {
           for (std::uint32_t rank = 1; rank < ranks; ++rank)
             EXPECT_EQ(plan_of_rank(rank, ranks, question)->stage_bytes, first->stage_bytes);
         }
+}
+
+TEST(Plan, OfTwoPartsTakesAsManyTurnsWhicheverTheSecondIs) {
+  for (const std::uint64_t bytes : {128 << 10, 300'000, 16 << 20})
+    for (const std::uint32_t rank : {0, 1})
+      for (const bool in_place : {false, true}) {
+        const auto plan = plan_of_rank(rank, 2,
+                                       {.operation = Operation::all_reduce,
+                                        .count = bytes / 4,
+                                        .element_bytes = 4,
+                                        .in_place = in_place,
+                                        .rank_order = true});
+        ASSERT_NE(plan->if_lent, nullptr) << bytes;
+        EXPECT_EQ(plan->roll_call->schedule.turns, 1U);
+        EXPECT_EQ(plan->if_lent->schedule.turns, plan->schedule.turns);
+        EXPECT_EQ(plan->if_lent->schedule.stage_count, 0U) << "all of it is lent";
+      }
+}
+
+TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
+  const Question small{.operation = Operation::all_reduce, .count = (128 << 10) - 1};
+  const Question large{.operation = Operation::all_reduce, .count = 1 << 20};
+  const Question gather{.operation = Operation::all_gather, .count = 1 << 20};
+  EXPECT_EQ(plan_of_rank(0, 2, small)->if_lent, nullptr);
+  EXPECT_EQ(plan_of_rank(0, 2, gather)->if_lent, nullptr);
+  EXPECT_EQ(plan_of_rank(0, 4, large)->if_lent, nullptr) << "by slices anyhow";
+  schedule::Overrides asked;
+  asked.set(Operation::all_reduce, schedule::Algorithm::flat);
+  EXPECT_EQ(plan_of_rank(0, 2, large, asked)->if_lent, nullptr);
+}
+
+TEST(Plan, OfTwoPartsSaysSo) {
+  const Team team = team_of(0, 2);
+  const schedule::Overrides overrides;
+  PlanCache plans(team, overrides);
+  plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
+  const std::string text = plans.explain({.operation = Operation::all_reduce, .count = 1 << 20});
+  EXPECT_TRUE(text.ends_with("; slices where all buffers are shared tensors")) << text;
 }
 
 // Of blocks that go in segments, what a segment takes: the smaller its place, the more of them there are.
