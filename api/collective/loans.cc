@@ -106,8 +106,7 @@ void Loans::look_at(std::uint32_t owner) noexcept {
 }
 
 void Loans::withdraw() noexcept {
-  // Others may have heard before we did that everyone lends all.
-  if (commons_ != nullptr && is_told_ && (lends() || could_lend_all())) commons_->withdraw_card(card_);
+  if (commons_ != nullptr && is_told_ && lends()) commons_->withdraw_card(card_);
 }
 
 bool Loans::is_any_withdrawn() const noexcept {

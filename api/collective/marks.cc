@@ -2,6 +2,7 @@
 #include <chrono>
 #include <functional>
 #include <new>
+#include <optional>
 
 #include "api/collective/run.h"
 #include "transport/base/spin.h"
@@ -24,7 +25,7 @@ void Run::enter_turns() noexcept {
 
 void Run::take_turns(std::uint32_t count) noexcept {
   const Commons::Turns turns = lane_.sharing.commons->take_turns(count);
-  base_mark_ = turns.first_mark;
+  first_mark_ = base_mark_ = turns.first_mark;
   loans_.use_card(turns.card);
 }
 
@@ -119,6 +120,19 @@ void Run::look_at_boards() noexcept {
     const std::uint64_t number = call_word(sequence_, 0) >> transport::note_bits;
     if (call && *call >> transport::note_bits == number) note_mismatch(rank, *call, true);
   }
+}
+
+// Whether one that is awaited in a later turn is in another call in the first one, and comes no further.
+void Run::look_at_first_turn() noexcept {
+  Commons& commons = *lane_.sharing.commons;
+  const std::uint64_t entered = first_mark_ + static_cast<std::uint64_t>(Progress::entered);
+  const std::uint64_t own = call_word(sequence_, note_);
+  visit_missing([&](std::uint32_t rank) {
+    if (!commons.has_reached(rank, entered)) return;
+    const std::optional<std::uint64_t> call = commons.call_of(rank, entered);
+    if (call && *call != own)
+      note_mismatch(rank, *call, *call >> transport::note_bits == own >> transport::note_bits);
+  });
 }
 
 // Ends the steps whose marks have come. False: none.

@@ -19,8 +19,9 @@ constexpr std::uint64_t most_bytes_in_one_place = 4096;
 // would fold less by what it lends. A function of what all ranks know.
 bool calls_the_roll(const schedule::Request& request, const schedule::Plan& choice) {
   using schedule::Algorithm;
+  const bool is_by_prices = !choice.asked_for && !choice.measured;
   return request.operation == schedule::Operation::all_reduce && choice.chosen.algorithm == Algorithm::flat &&
-         !choice.asked_for && request.shape.loan_count != 0 &&
+         is_by_prices && request.surroundings.ranks_per_core <= 1 && request.shape.loan_count != 0 &&
          request.shape.count * request.element_bytes >= PlanCache::least_roll_call_bytes &&
          schedule::supports(request.operation, Algorithm::slices, request.shape);
 }

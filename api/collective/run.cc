@@ -174,7 +174,7 @@ void Run::make_room(const Plan& plan) {
   while (parts_.size() < steps) parts_.push_back({this, static_cast<std::uint32_t>(parts_.size()), nullptr});
 }
 
-// All ranks have told what they lend, and so all choose the same.
+// All choose the same: a rank that could not lend all has told the others so, and waited for nobody.
 void Run::begin_second_part() {
   base_mark_ += Commons::first_mark_of(plan_->schedule.turns);
   const std::shared_ptr<const Plan> plan = std::exchange(second_, nullptr);

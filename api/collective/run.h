@@ -250,6 +250,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   [[nodiscard]] bool has_come(std::uint32_t rank, const schedule::Step& step) noexcept;
   void note_mismatch(std::uint32_t rank, std::uint64_t call, bool is_of_this_call) noexcept;
   void look_at_boards() noexcept;
+  void look_at_first_turn() noexcept;
   void ring() noexcept;
   void probe() noexcept;
   void probe(std::uint32_t rank) noexcept;
@@ -303,7 +304,8 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::vector<const void*> operands_;
   std::size_t parts_under_way_ = 0;
 
-  std::uint64_t base_mark_ = 0;  // of the schedule's first turn
+  std::uint64_t first_mark_ = 0;  // of the call's first turn
+  std::uint64_t base_mark_ = 0;   // of the schedule's
   Loans loans_;
   std::uint32_t executed_ = 0;          // so many of its first steps have ended while it was `straight`
   std::vector<std::uint32_t> awaited_;  // steps: marks that have not come

@@ -74,7 +74,7 @@ inline bool is_local(const Step& step) noexcept {
 
 // A rank may lend a buffer of its caller's to the others, if all of them can read it: then they read it where
 // it lies, instead of what stages are written with. Each rank decides that for each collective; a schedule is
-// right whoever lends what, of what it says may be lent.
+// right whoever lends what, of what it says may be lent, but for those of Shape::everyone_lends.
 //
 // All that one rank does in one collective: a graph without cycles, in a list in which every step comes after
 // those it waits for. Counts are elements, not bytes. Immutable once built; may be run again and by several

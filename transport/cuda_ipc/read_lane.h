@@ -15,7 +15,7 @@ struct WaitingTag;
 // and take turns in the order of their grants. Streams do not share one, for each may wait for a kernel; nor
 // do receivers, for each may be slow. Thread-safety: none; the engine's lock.
 struct ReadLane {
-  // A little more is read by what begins below it. One block is sent while the next one is filled.
+  // Of blocks of pinned memory. One is sent while the next one is filled.
   static constexpr std::size_t most_ahead_bytes = std::size_t{2} << 20;
 
   ReadLane(cuda::Stream of, int to) noexcept : stream(of), receiver(to) {}
@@ -23,7 +23,7 @@ struct ReadLane {
   cuda::Stream stream;
   int receiver;
   std::size_t readers = 0;      // transfers that use it; none: it is free for other streams and receivers
-  std::size_t ahead_bytes = 0;  // on their way from the device, or here and not sent
+  std::size_t ahead_bytes = 0;  // of blocks that are being filled, or are full and not sent
   base::IntrusiveList<Transfer, WaitingTag> waiting;  // those that have more to begin, oldest first
 };
 

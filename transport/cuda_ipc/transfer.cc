@@ -23,17 +23,7 @@ Transfer::~Transfer() {
   const DeviceScope scope(*port_.api(), desk_.device);
   let_go();
   if (landing_ != nullptr) desk_.pinned.give_back(landing_);
-  if (WaitingList::is_linked(*this)) WaitingList::remove(*this);
-  for (; first_ != end_; ++first_) {
-    const Piece& piece = piece_at(first_);
-    end_piece(piece);
-    // A failure here is the device's, and whoever uses it next is told.
-    if (piece.is_here)
-      desk_.pinned.give_back(piece.block);
-    else
-      (void)desk_.pinned.give_back_after(piece.block, stream_);
-  }
-  if (lane_ != nullptr) --lane_->readers;
+  end_reading();
 }
 
 void Transfer::hold(std::shared_ptr<Slots> slots, Slot& slot) noexcept {
@@ -158,7 +148,7 @@ void Transfer::read_ahead(ReadLane& lane) noexcept {
   }
 }
 
-// True: there is nothing more to begin. False: there is no room.
+// True: there is nothing more to begin. False: there is no room, or it has failed, and is tried once more.
 bool Transfer::begin_pieces() noexcept {
   const DeviceScope scope(*port_.api(), desk_.device);
   while (begun_ < wanted_) {
@@ -171,9 +161,25 @@ bool Transfer::begin_pieces() noexcept {
     // Nobody has one that could be given back.
     if (block == nullptr) block = desk_.pinned.take(bytes, PinnedPool::Need::is_pressing);
     reading_ = block != nullptr ? begin_piece(*block, bytes) : Code::out_of_memory;
-    if (reading_ != Code::ok) return true;
+    if (reading_ != Code::ok) return false;
   }
   return true;
+}
+
+void Transfer::end_reading() noexcept {
+  if (lane_ == nullptr) return;
+  const DeviceScope scope(*port_.api(), desk_.device);
+  if (WaitingList::is_linked(*this)) WaitingList::remove(*this);
+  for (; first_ != end_; ++first_) {
+    const Piece& piece = piece_at(first_);
+    end_piece(piece);
+    // A failure here is the device's, and whoever uses it next is told.
+    if (piece.is_here)
+      desk_.pinned.give_back(piece.block);
+    else
+      (void)desk_.pinned.give_back_after(piece.block, stream_);
+  }
+  --std::exchange(lane_, nullptr)->readers;
 }
 
 Code Transfer::begin_piece(PinnedBlock& block, std::size_t bytes) noexcept {
@@ -193,17 +199,20 @@ Code Transfer::begin_piece(PinnedBlock& block, std::size_t bytes) noexcept {
   }
   piece_at(end_++) = piece;
   begun_ += bytes;
-  lane_->ahead_bytes += bytes;
+  lane_->ahead_bytes += block.bytes;
   return code;
 }
 
 void Transfer::end_piece(const Piece& piece) noexcept {
   desk_.events.give_back(piece.event);
-  lane_->ahead_bytes -= piece.bytes;
+  lane_->ahead_bytes -= piece.block->bytes;
 }
 
 Status Transfer::next_piece(std::span<const std::byte>& piece) noexcept {
-  if (first_ == end_ && reading_ == Code::ok) read_ahead(*lane_);
+  if (first_ == end_ && lane_ != nullptr) {
+    reading_ = Code::ok;
+    read_ahead(*lane_);
+  }
   if (first_ == end_) return reading_ == Code::ok ? Status(base::Code::again) : status_of(reading_);
   cuda::Api& api = *port_.api();
   const DeviceScope scope(api, desk_.device);

@@ -56,6 +56,7 @@ class Transfer final : public DeviceMemory, public base::ListHook<WaitingTag> {
   void begin_reading(std::size_t bytes, int receiver) noexcept override;
   base::Status next_piece(std::span<const std::byte>& piece) noexcept override;
   void piece_sent() noexcept override;
+  void end_reading() noexcept override;
   void release() noexcept override { port_.end(*this); }
 
  private:
@@ -86,7 +87,7 @@ class Transfer final : public DeviceMemory, public base::ListHook<WaitingTag> {
   bool is_followed_ = false;  // our stream waits for the peer's copy
   cuda::PinnedBlock* landing_ = nullptr;
 
-  // Of a send by the link: it waits in its lane until all is begun, or that has failed; pieces `first_` to
+  // Of a send by the link: it waits in its lane until all is begun; pieces `first_` to
   // `end_` - 1 are in `pieces_`.
   ReadLane* lane_ = nullptr;
   cuda::Code reading_ = cuda::Code::ok;

@@ -26,11 +26,13 @@ class DeviceMemory {
   virtual void abandon(std::byte* place) noexcept = 0;
 
   // Of a send that goes by the link to the process `receiver`: pieces of the first `bytes` bytes, in order.
-  // Of several sends to one receiver those that begin first are read first.
+  // Of several sends to one receiver in one stream those that begin first are read first.
   virtual void begin_reading(std::size_t bytes, int receiver) noexcept = 0;
   // The next piece. ok: it is there, until piece_sent(); again: it is on the way.
   virtual base::Status next_piece(std::span<const std::byte>& piece) noexcept = 0;
   virtual void piece_sent() noexcept = 0;
+  // The send has ended, and no piece is being sent: nothing more is read. Harmless where nothing was begun.
+  virtual void end_reading() noexcept = 0;
 
   // The request is gone; ends the object's life.
   virtual void release() noexcept = 0;

@@ -23,7 +23,7 @@ class Endpoint {
  public:
   // How soon a packet shall leave.
   enum class Urgency : unsigned char {
-    now,    // before try_send() returns, if the link is free
+    now,    // before try_send() returns, if the link is free; within a delivery perhaps right after it
     batch,  // may be held back, to leave with others at the next progress()
   };
 

@@ -96,6 +96,7 @@ void Messenger::complete(Request& request, Status status) noexcept {
     request.ending = status = {};
   if (request.tendered_units != 0) end_tender(request);
   if (request.route != nullptr) end_route(request);
+  if (request.kind == RequestKind::send && request.device != nullptr) request.device->end_reading();
   if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
   using Stream = base::IntrusiveList<Request, StreamTag>;
   if (request.kind == RequestKind::receive && Stream::is_linked(request))

@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <span>
@@ -51,6 +52,7 @@ Status FrameSender::post(const PacketHeader& header, const base::ConstMemoryRef&
     const Status status = write_out();
     return status.failed() ? status : Status();
   }
+  assert(large_.done == nullptr);
   stage_padding(payload.data);
   std::memcpy(large_.header.data(), &header, sizeof(header));
   large_.header_sent = 0;

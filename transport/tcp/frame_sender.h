@@ -36,8 +36,13 @@ class FrameSender {
   // Whether something of a large packet has left since.
   [[nodiscard]] bool has_used_pass() const noexcept { return left_in_pass_ != pass_bytes; }
 
-  // Writes as much as the socket takes, and the pass. `in_progress`: something is left.
+  // Writes as much as the socket takes, and the pass. `in_progress`: something is left. What ends a large
+  // packet takes its completion next.
   base::Status write_out() noexcept;
+  // The same of small packets, unless a large one is leaving: then none is staged that was not tried.
+  base::Status write_staged() noexcept {
+    return large_left() == 0 ? write_out() : base::Status(base::Code::in_progress);
+  }
 
   // The completion of the large packet, once all of it has left (or the link is given up); else nullptr.
   Completion* take_finished() noexcept;

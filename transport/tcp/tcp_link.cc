@@ -133,7 +133,7 @@ Status TcpLink::read(std::size_t& events) noexcept {
 
 void TcpLink::send_answers() noexcept {
   if (!std::exchange(has_answers_, false) || broken()) return;
-  if (const Status status = sender_.write_out(); status.failed()) note_broken(status);
+  if (const Status status = sender_.write_staged(); status.failed()) note_broken(status);
 }
 
 std::size_t TcpLink::read_the_rest() noexcept {

@@ -81,7 +81,8 @@ TEST(Loans, OfSeveralCallsUnderWayAreAskedForInEach) {
         const bool lends = draw % 3 != 0 || (draw / 3 % 2 == 0 && rank == 0);
         const Tensor& input = (lends ? shared : own)[static_cast<std::size_t>(i)];
         for (std::int32_t& element : input.data_as<std::int32_t>()) element = rank + i;
-        outputs.push_back(draw / 6 % 2 == 0 ? input : results[static_cast<std::size_t>(i)]);
+        const bool in_place = (draw / 6 + draw / 12 % 2 * static_cast<std::uint64_t>(rank)) % 2 == 0;
+        outputs.push_back(in_place ? input : results[static_cast<std::size_t>(i)]);
         works.push_back(world.all_reduce(outputs.back(), input, {.async_op = true}));
       }
       wait_all(works);
@@ -172,6 +173,32 @@ TEST(Loans, OfALenderThatHasGivenUpAreNotRead) {
     } else {
       std::this_thread::sleep_for(400ms);
       const auto error = expect_throws<Error>([&] { world.broadcast(data, 0); });
+      expect_contains(error.what(), "rank 0");
+      (void)world.recv<int>(0);
+      world.send(0, 0);
+    }
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+}
+
+// The same between the two parts of a call: one has told that it lends all, and has gone when the other one
+// hears of it.
+TEST(Loans, OfALenderThatHasGivenUpAreNotFolded) {
+  const auto run = [](int rank, int) {
+    ProcessGroup world = init();
+    const Tensor data = world.shared_tensor({lent_count * 20}, DType::i32);
+    std::memset(data.mutable_data(), 0, data.bytes());
+    for (int i = 0; i < 20; ++i) world.all_reduce(data);
+    if (rank == 0) {
+      const auto error = expect_throws<TimeoutError>([&] { world.all_reduce(data, {.timeout = 200ms}); });
+      expect_contains(error.what(), "it waited for rank 1");
+      std::memset(data.mutable_data(), 99, data.bytes());
+      world.send(0, 1);
+      (void)world.recv<int>(1);
+    } else {
+      std::this_thread::sleep_for(400ms);
+      const auto error = expect_throws<Error>([&] { world.all_reduce(data); });
       expect_contains(error.what(), "rank 0");
       (void)world.recv<int>(0);
       world.send(0, 0);

@@ -45,7 +45,10 @@ class PretendMemory final : public DeviceMemory {
     return write(offset, {place, bytes});
   }
   void abandon(std::byte*) noexcept override { --device_.places_out; }
-  void begin_reading(std::size_t bytes, int) noexcept override { wanted_ = bytes; }
+  void begin_reading(std::size_t bytes, int) noexcept override {
+    wanted_ = bytes;
+    is_read = true;
+  }
   base::Status next_piece(std::span<const std::byte>& piece) noexcept override {
     if (device_.failure.failed()) return device_.failure;
     if (!device_.is_ready) return base::Code::again;
@@ -54,6 +57,7 @@ class PretendMemory final : public DeviceMemory {
     return {};
   }
   void piece_sent() noexcept override { sent_ += last_; }
+  void end_reading() noexcept override { is_read = false; }
   void release() noexcept override {
     --device_.live;
     is_released = true;
@@ -62,6 +66,7 @@ class PretendMemory final : public DeviceMemory {
 
   std::vector<std::byte> memory;
   bool is_released = false;
+  bool is_read = false;  // piece by piece, at this moment
   std::function<void()> on_release;
 
  private:

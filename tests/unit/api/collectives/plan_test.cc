@@ -85,6 +85,12 @@ TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
   EXPECT_EQ(plan_of_rank(0, 2, small)->if_lent, nullptr);
   EXPECT_EQ(plan_of_rank(0, 2, gather)->if_lent, nullptr);
   EXPECT_EQ(plan_of_rank(0, 4, large)->if_lent, nullptr) << "by slices anyhow";
+  Team sharing_a_core = team_of(0, 2);
+  sharing_a_core.surroundings.ranks_per_core = 2;
+  const schedule::Overrides none;
+  PlanCache plans(sharing_a_core, none);
+  plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
+  EXPECT_EQ(plans.find(large)->if_lent, nullptr) << "each mark costs a switch";
   schedule::Overrides asked;
   asked.set(Operation::all_reduce, schedule::Algorithm::flat);
   EXPECT_EQ(plan_of_rank(0, 2, large, asked)->if_lent, nullptr);
