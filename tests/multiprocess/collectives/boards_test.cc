@@ -313,26 +313,6 @@ TEST(Boards, ShowWhoCallsSomethingThatGoesByMessages) {
   EXPECT_EQ(run_ranks(2, run, over_shm), 0);
 }
 
-// Who cannot lend does not wait to hear who else lends; and the other one waits for nobody, and comes no further.
-TEST(Boards, ShowWhoOnlyShowsSomethingInPlaceOfALargeCall) {
-  const auto run = [](int rank, int) {
-    ProcessGroup world = init();
-    warm_up_for_a_failure(world);
-    std::vector<float> small(4, 1.0F), large(40'000, 1.0F);
-    if (rank == 1) {
-      world.broadcast(small, 1);
-      (void)world.recv<int>(0);
-    } else {
-      const auto begun = steady_clock::now();
-      const auto error = expect_throws<MismatchError>([&] { world.all_reduce(large); });
-      expect_contains(error.what(), "broadcast");
-      expect(steady_clock::now() - begun < 8s, "within seconds");
-      world.send(0, 1);
-    }
-  };
-  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
-}
-
 TEST(Boards, TellOfARankThatHasLeft) {
   const auto run = [](int rank, int) {
     ProcessGroup world = init();

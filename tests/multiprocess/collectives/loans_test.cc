@@ -208,5 +208,26 @@ TEST(Loans, OfALenderThatHasGivenUpAreNotFolded) {
   EXPECT_EQ(run_ranks(2, run, over_shm), 0);
 }
 
+// Who cannot lend does not wait to hear who else can. What the other one has called instead of a large call
+// waits for nobody, and it comes no further.
+TEST(Loans, WhereOneDoesNotAskForThemShowWhatAnotherHasCalled) {
+  const auto run = [](int rank, int) {
+    ProcessGroup world = init();
+    for (int i = 0; i < 6; ++i) world.barrier();
+    std::vector<float> small(4, 1.0F), large(40'000, 1.0F);
+    if (rank == 1) {
+      world.broadcast(small, 1);
+      (void)world.recv<int>(0);
+    } else {
+      const auto begun = std::chrono::steady_clock::now();
+      const auto error = expect_throws<MismatchError>([&] { world.all_reduce(large); });
+      expect_contains(error.what(), "broadcast");
+      expect(std::chrono::steady_clock::now() - begun < 8s, "within seconds");
+      world.send(0, 1);
+    }
+  };
+  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+}
+
 }  // namespace
 }  // namespace parley::testing

@@ -87,6 +87,22 @@ TEST_F(DeviceMessages, OneThatIsStillReadHoldsNobodyUp) {
   EXPECT_FALSE(world_.messengers[0]->awaits_device());
 }
 
+// Its caller may hold it for long, and do with the memory what it wants.
+TEST_F(DeviceMessages, OneThatHasEndedIsReadNoMore) {
+  device_.is_ready = false;
+  PretendMemory &from = memory(content(large)), &into = memory(Bytes(large));
+  Request& received = receive(into);
+  Request& sent = send(from);
+  world_.settle();
+  EXPECT_TRUE(from.is_read);
+  ASSERT_TRUE(world_.messengers[0]->abort_context(0, 0, "enough"));
+  EXPECT_EQ(sent.state, RequestState::done);
+  EXPECT_FALSE(from.is_read);
+  world_.settle();
+  expect_done(sent, Code::aborted);
+  expect_done(received, Code::aborted);
+}
+
 TEST_F(DeviceMessages, ATakenOfferIsNotTakenBack) {
   Request& sent = lend(memory(content(large)), memory(Bytes(large)));
   EXPECT_FALSE(world_.messengers[0]->cancel(sent, Code::cancelled));
