@@ -55,7 +55,6 @@ void Run::end_turn() noexcept {
 }
 
 void Run::publish(const Step& step) noexcept {
-  if (second_ != nullptr) loans_.tell();  // this is the roll call
   lane_.sharing.commons->publish(mark_of(step), call_word(sequence_, note_));
   owes_ring_ = true;
 }
@@ -67,14 +66,15 @@ void Run::ring() noexcept {
 }
 
 void Run::await(std::uint32_t index) noexcept {
-  if (has_come(plan_->schedule.steps[index])) return end(index);
+  const Step& step = plan_->schedule.steps[index];
+  // In the roll call: who cannot lend all need not hear who else can.
+  const bool is_answered = second_ != nullptr && step.mark > 0 && !loans_.could_lend_all();
+  if (is_answered || has_come(step)) return end(index);
   awaited_.push_back(index);
 }
 
 bool Run::has_come(const Step& step) noexcept {
   if (step.for_lenders && !loans_.lends()) return true;
-  // Who cannot lend all need not hear who else can.
-  if (second_ != nullptr && step.mark > 0 && !loans_.could_lend_all()) return true;
   if (step.peer != schedule::everyone) return has_come(step.peer, step);
   Commons& commons = *lane_.sharing.commons;
   const std::uint64_t wanted = mark_of(step);

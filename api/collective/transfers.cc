@@ -30,6 +30,7 @@ void Run::begin(std::uint32_t index) noexcept {
   if (plan_->passes_loans_on && step.kind != StepKind::receive && loans_.is_any_withdrawn()) [[unlikely]]
     return;
   if (step.kind == StepKind::publish) {
+    if (second_ != nullptr) loans_.tell();  // this is the roll call
     publish(step);
     return end(index);
   }

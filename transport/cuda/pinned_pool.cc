@@ -44,7 +44,7 @@ PinnedBlock* PinnedPool::pop_in_flight(Kind& kind) noexcept {
 
 PinnedBlock* PinnedPool::take(std::size_t bytes, Need need) noexcept {
   const std::size_t bound = need == Need::can_wait ? bound_ : times_if_pressing * bound_;
-  const auto best = static_cast<std::size_t>(kind_for(bytes));
+  const std::size_t best = kind_for(bytes);
   for (std::size_t i = best; i < kinds_.size(); ++i) {
     Kind& kind = kinds_[i];
     if (kind.free == nullptr) look_at_flights(kind);

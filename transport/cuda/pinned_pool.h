@@ -74,10 +74,10 @@ class PinnedPool {
     PinnedBlock* latest = nullptr;
     std::size_t in_flight = 0;
   };
-  [[nodiscard]] static constexpr std::ptrdiff_t kind_for(std::size_t bytes) noexcept {
+  [[nodiscard]] static constexpr std::size_t kind_for(std::size_t bytes) noexcept {
     return bytes <= small_bytes ? 0 : bytes <= medium_bytes ? 1 : 2;
   }
-  Kind& kind_of(const PinnedBlock& block) noexcept { return *(kinds_.begin() + kind_for(block.bytes)); }
+  Kind& kind_of(const PinnedBlock& block) noexcept { return kinds_[kind_for(block.bytes)]; }
   // One allocation of large_bytes, as one block or as many smaller ones. False: there is no more.
   bool grow(Kind& kind, std::size_t block_bytes, std::size_t bound) noexcept;
   static void push_free(Kind& kind, PinnedBlock& block) noexcept;

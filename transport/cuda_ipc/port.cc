@@ -34,7 +34,7 @@ Port::Desk* Port::desk(int device) noexcept {
   }
 }
 
-ReadLane* Port::Desk::lane(cuda::Stream stream, int receiver) noexcept {
+ReadLane* Port::Desk::lane(cuda::Stream stream, int receiver) noexcept try {
   ReadLane* free = nullptr;
   for (ReadLane& lane : lanes) {
     if (lane.readers == 0)
@@ -42,14 +42,12 @@ ReadLane* Port::Desk::lane(cuda::Stream stream, int receiver) noexcept {
     else if (lane.stream == stream && lane.receiver == receiver)
       return &lane;
   }
-  if (free == nullptr) try {
-      return &lanes.emplace_back(stream, receiver);
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
+  if (free == nullptr) return &lanes.emplace_back(stream, receiver);
   free->stream = stream;
   free->receiver = receiver;
   return free;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 Transfer* Port::begin(int device, cuda::Stream stream, std::byte* address, std::size_t bytes) noexcept {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -159,51 +161,46 @@ TEST(Loans, OfWhichAReaderDiesTellWho) {
   EXPECT_EQ(run_ranks(3, run, over_shm), 128 + SIGKILL);
 }
 
-// The lender has written over what it has lent: who comes later may not take that for the result.
+// Rank 0 has written over what it has lent: rank 1, who comes later, may not take that for the result.
+void expect_no_loan_of_one_who_has_given_up(
+    ProcessGroup& world, const Tensor& data,
+    const std::function<void(std::optional<std::chrono::nanoseconds> timeout)>& call) {
+  if (world.rank() == 0) {
+    const auto error = expect_throws<TimeoutError>([&] { call(200ms); });
+    expect_contains(error.what(), "it waited for rank 1");
+    std::memset(data.mutable_data(), 99, data.bytes());
+    world.send(0, 1);
+    (void)world.recv<int>(1);
+  } else {
+    std::this_thread::sleep_for(400ms);
+    const auto error = expect_throws<Error>([&] { call(std::nullopt); });
+    expect_contains(error.what(), "rank 0");
+    (void)world.recv<int>(0);
+    world.send(0, 0);
+  }
+  destroy();
+}
+
 TEST(Loans, OfALenderThatHasGivenUpAreNotRead) {
-  const auto run = [](int rank, int) {
+  const auto run = [](int, int) {
     ProcessGroup world = init();
     const Tensor data = lent_by_all(world);
-    if (rank == 0) {
-      const auto error = expect_throws<TimeoutError>([&] { world.broadcast(data, 0, {.timeout = 200ms}); });
-      expect_contains(error.what(), "it waited for rank 1");
-      std::memset(data.mutable_data(), 99, data.bytes());
-      world.send(0, 1);
-      (void)world.recv<int>(1);
-    } else {
-      std::this_thread::sleep_for(400ms);
-      const auto error = expect_throws<Error>([&] { world.broadcast(data, 0); });
-      expect_contains(error.what(), "rank 0");
-      (void)world.recv<int>(0);
-      world.send(0, 0);
-    }
-    destroy();
+    expect_no_loan_of_one_who_has_given_up(
+        world, data, [&](auto timeout) { world.broadcast(data, 0, {.timeout = timeout}); });
   };
   EXPECT_EQ(run_ranks(2, run, over_shm), 0);
 }
 
-// The same between the two parts of a call: one has told that it lends all, and has gone when the other one
-// hears of it.
+// Between the two parts of a call: it has told that it lends all, and has gone when the other one hears of
+// it.
 TEST(Loans, OfALenderThatHasGivenUpAreNotFolded) {
-  const auto run = [](int rank, int) {
+  const auto run = [](int, int) {
     ProcessGroup world = init();
     const Tensor data = world.shared_tensor({lent_count * 20}, DType::i32);
     std::memset(data.mutable_data(), 0, data.bytes());
     for (int i = 0; i < 20; ++i) world.all_reduce(data);
-    if (rank == 0) {
-      const auto error = expect_throws<TimeoutError>([&] { world.all_reduce(data, {.timeout = 200ms}); });
-      expect_contains(error.what(), "it waited for rank 1");
-      std::memset(data.mutable_data(), 99, data.bytes());
-      world.send(0, 1);
-      (void)world.recv<int>(1);
-    } else {
-      std::this_thread::sleep_for(400ms);
-      const auto error = expect_throws<Error>([&] { world.all_reduce(data); });
-      expect_contains(error.what(), "rank 0");
-      (void)world.recv<int>(0);
-      world.send(0, 0);
-    }
-    destroy();
+    expect_no_loan_of_one_who_has_given_up(
+        world, data, [&](auto timeout) { world.all_reduce(data, {.timeout = timeout}); });
   };
   EXPECT_EQ(run_ranks(2, run, over_shm), 0);
 }
