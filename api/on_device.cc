@@ -59,6 +59,21 @@ void order_device(transport::Request& request) noexcept {
       static_cast<Transfer*>(request.device)->order(stream_of_caller(), Transfer::Look::briefly));
 }
 
+void order_after(int device, void* stream) {
+  const cuda::Stream earlier = static_cast<cuda::Stream>(stream), current = stream_of_caller();
+  if (earlier == current) return;
+  cuda::Api& api = *cuda::runtime();
+  const cuda::DeviceScope scope(api, device);
+  cuda::Event reached = nullptr;
+  cuda::Code code = api.create_event(reached);
+  if (code == cuda::Code::ok) {
+    code = api.record(reached, earlier);
+    if (code == cuda::Code::ok) code = api.wait(current, reached);
+    (void)api.destroy_event(reached);  // the driver does so when it was reached
+  }
+  if (code != cuda::Code::ok) throw SystemError("wait: the device failed: " + api.describe(code));
+}
+
 void synchronize_device(int device, void* stream) {
   cuda::Api& api = *cuda::runtime();
   const cuda::DeviceScope scope(api, device);

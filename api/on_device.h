@@ -39,6 +39,9 @@ inline void order_stream(transport::Request& request) noexcept {
     order_device(request);
 }
 
+// Has the caller's current stream go on after all that `stream` was told. Throws SystemError.
+void order_after(int device, void* stream);
+
 // Blocks until the device has done all that the stream was told. Throws SystemError.
 void synchronize_device(int device, void* stream);
 

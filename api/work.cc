@@ -53,6 +53,10 @@ RecvStatus Work::wait(std::chrono::nanoseconds timeout) {
     }
     WorkAccess::note_stream(*this);
     operation_.reset();
+  } else if (device_ >= 0 && !error_) [[unlikely]] {
+    // An earlier call has had another stream go on after it, perhaps.
+    detail::order_after(device_, detail::stream_of_number(stream_));
+    WorkAccess::note_stream(*this);
   }
   if (error_) std::rethrow_exception(error_);
   return status_;
@@ -125,7 +129,7 @@ namespace {
 
 // How many of the first `works` have ended well, now or before; under one hold of the lock, which is let go
 // while it waits. Of their operations is left what owns something. The next one is of another world, has
-// failed or has not ended in time.
+// failed, has not ended in time, or had ended before and is on a device.
 std::size_t take_good_ones(std::span<Work> works, const base::Deadline& deadline) {
   wireup::World* world = nullptr;
   std::optional<Engine::Visit> visit;
@@ -134,7 +138,7 @@ std::size_t take_good_ones(std::span<Work> works, const base::Deadline& deadline
     Work& work = works[taken];
     Operation* operation = WorkAccess::operation(work);
     if (operation == nullptr) {
-      if (WorkAccess::has_failed(work)) break;
+      if (WorkAccess::has_more_to_wait_for(work)) break;
       continue;
     }
     if (!visit) {

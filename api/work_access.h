@@ -19,7 +19,10 @@ struct WorkAccess {
   // nullptr once collected.
   static Operation* operation(Work& work) noexcept { return work.operation_.get(); }
   static bool is_pending(const Work& work) noexcept { return work.operation_ != nullptr; }
-  static bool has_failed(const Work& work) noexcept { return work.error_ != nullptr; }
+  // Of one whose operation is gone: whether wait() throws, or orders a stream.
+  static bool has_more_to_wait_for(const Work& work) noexcept {
+    return work.error_ != nullptr || work.device_ >= 0;
+  }
   // The outcome of the Work's operation, which is then gone.
   static void settle(Work& work, const Outcome& outcome);
   static void set_status(Work& work, const RecvStatus& status) noexcept { work.status_ = copy_of(status); }

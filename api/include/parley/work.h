@@ -43,9 +43,10 @@ class PARLEY_API Work {
   // The same, but gives up after `timeout` with TimeoutError; then the operation is still pending.
   RecvStatus wait(std::chrono::nanoseconds timeout);
 
-  // Of memory on a device an operation is done when it is matched and the device has been told: wait() then
-  // has the current stream (StreamGuard) go on after it, and blocks nobody until the device is through. This
-  // does: the elements are there when it returns. Of other memory it is wait().
+  // Of memory on a device an operation is done when it is matched and the device has been told: each wait(),
+  // and a test() that is true, has the current stream (StreamGuard) go on after it, and blocks nobody until
+  // the device is through. The stream of one call must live until the next. This does block: the elements are
+  // there when it returns. Of other memory it is wait().
   RecvStatus synchronize();
 
   // Makes progress once; whether the operation has ended, well or not. Never throws its error: wait() does.

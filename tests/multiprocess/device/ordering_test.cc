@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/multiprocess/device/device_rank.h"
@@ -115,41 +117,57 @@ TEST_F(DeviceOrdering, WhatNobodyWaitedForIsFreedAfterTheReceiversCopy) {
   EXPECT_EQ(code, 0);
 }
 
+// Also where a call in the first stream has found its end before.
 TEST_F(DeviceOrdering, AnotherStreamIsOrderedByTheWait) {
-  const int code = run_ranks(2, [](int rank, int) {
-    DeviceRank device;
-    ProcessGroup world = init();
-    cuda::Stream first = nullptr, second = nullptr;
-    {
-      const cuda::DeviceScope scope(device.api(), 0);
-      expect(device.api().create_stream(first) == Code::ok, "stream");
-      expect(device.api().create_stream(second) == Code::ok, "stream");
+  using Await = void (*)(Work&);
+  constexpr Await nothing = [](Work&) {};
+  constexpr Await test = [](Work& work) {
+    while (!work.test()) {
     }
-    const DeviceBuffer buffer(device, bytes), copy(device, bytes);
-    if (rank == 0) {
-      fill(device, buffer, 5, cuda::default_stream);
-      world.send(buffer.tensor(), 1);
-    } else {
-      Work work;
+  };
+  constexpr Await wait = [](Work& work) { work.wait(); };
+  constexpr Await wait_for_all = [](Work& work) { wait_all(std::span(&work, 1)); };
+  const std::pair<Await, Await> cases[] = {{nothing, wait}, {test, wait}, {wait, wait}, {test, wait_for_all}};
+  for (const auto& calls : cases) {
+    const int code = run_ranks(2, [calls](int rank, int) {
+      DeviceRank device;
+      ProcessGroup world = init();
+      cuda::Stream first = nullptr, second = nullptr;
       {
-        const StreamGuard guard(first);
-        work = world.irecv(buffer.tensor(), 0);
+        const cuda::DeviceScope scope(device.api(), 0);
+        expect(device.api().create_stream(first) == Code::ok, "stream");
+        expect(device.api().create_stream(second) == Code::ok, "stream");
       }
-      device.simulated().hold(first);
-      {
-        const StreamGuard guard(second);
-        work.wait();
+      const DeviceBuffer buffer(device, bytes), copy(device, bytes);
+      if (rank == 0) {
+        fill(device, buffer, 5, cuda::default_stream);
+        world.send(buffer.tensor(), 1);
+      } else {
+        Work work;
+        {
+          const StreamGuard guard(first);
+          work = world.irecv(buffer.tensor(), 0);
+        }
+        device.simulated().hold(first);
+        {
+          const StreamGuard guard(first);
+          calls.first(work);
+        }
+        {
+          const StreamGuard guard(second);
+          calls.second(work);
+        }
+        const cuda::DeviceScope scope(device.api(), 0);
+        expect(device.api().copy(copy.data(), buffer.data(), bytes, second) == Code::ok, "copy");
+        device.simulated().let_go(first);
+        expect(device.api().synchronize(second) == Code::ok, "synchronize");
+        expect_filled(copy.download(bytes), 5);
       }
-      const cuda::DeviceScope scope(device.api(), 0);
-      expect(device.api().copy(copy.data(), buffer.data(), bytes, second) == Code::ok, "copy");
-      device.simulated().let_go(first);
-      expect(device.api().synchronize(second) == Code::ok, "synchronize");
-      expect_filled(copy.download(bytes), 5);
-    }
-    world.barrier();
-    destroy();
-  });
-  EXPECT_EQ(code, 0);
+      world.barrier();
+      destroy();
+    });
+    EXPECT_EQ(code, 0) << &calls - cases;
+  }
 }
 
 TEST_F(DeviceOrdering, ASteadyStateNeitherWaitsNorAllocates) {
