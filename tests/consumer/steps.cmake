@@ -13,6 +13,7 @@ endfunction()
 function(configure source binary)
   run("${CMAKE_COMMAND}" -S "${source}" -B "${binary}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}"
     "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" ${ARGN})
+  set(output "${output}" PARENT_SCOPE)
 endfunction()
 
 function(configure_and_build source binary)
