@@ -99,6 +99,7 @@ class Bundle(unittest.TestCase):
         code, output = self.run_script("--only", "probe,sanitizer")
         self.assertEqual(code, 1, output)
         self.assertRegex(output, r"failed +compute-sanitizer ping_pong +exit code 99: with --error-exitcode 99 .*/bin/ping_pong --device cuda")
+        self.assertRegex(output, r"failed +compute-sanitizer gpu_reduce +exit code 99: with --error-exitcode 99 .*/tests/gpu_reduce")
         self.program("path/compute-sanitizer", "echo Error: Device not supported; exit 1")
         code, output = self.run_script("--only", "probe,sanitizer")
         self.assertEqual(code, 0, output)
