@@ -60,6 +60,10 @@ struct LoanCard {
   static constexpr std::uint32_t input_bit = 1;
   static constexpr std::uint32_t output_bit = 2;
   static constexpr std::uint32_t all_bit = 4;  // both, if everyone could
+  // These are copied out of the process then, by Neighbour::copy(); others are mapped.
+  static constexpr std::uint32_t copied_input_bit = 8;
+  static constexpr std::uint32_t copied_output_bit = 16;
+  static constexpr std::uint32_t copies_bit = 32;  // this rank may do so with those of all others
   struct Buffer {
     transport::RemoteKey key;
     std::uint64_t bytes = 0;

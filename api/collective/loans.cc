@@ -4,8 +4,15 @@
 
 namespace parley::collective {
 
+using base::Code;
+using base::Status;
 using schedule::Loan;
 using Sight = transport::Neighbour::Sight;
+
+namespace {
+constexpr std::uint32_t copied_bits[] = {LoanCard::copied_input_bit, LoanCard::copied_output_bit};
+constexpr std::uint32_t any_copied_bits = LoanCard::copied_input_bit | LoanCard::copied_output_bit;
+}  // namespace
 
 void Loans::begin(Commons& commons, const Team& team, const transport::Messenger& messenger,
                   const schedule::Schedule& schedule, bool asks_for_all, const Buffers& own) {
@@ -20,14 +27,18 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
   bool could_lend_all = asks_for_all;
   for (std::size_t i = 0; i < 2; ++i) {
     if (!may_lend[i] && !asks_for_all) continue;
-    const auto key = key_of(own_[i]);
+    auto key = key_of(own_[i]);
+    const bool is_copied = !key && asks_for_all;
+    if (is_copied) key = key_for_copies(own_[i]);
     could_lend_all = could_lend_all && key;
     if (!key) continue;
-    is_lent_[i] = may_lend[i];
+    is_lent_[i] = may_lend[i] && !is_copied;
     own_card_.buffers[i] = {*key, own_[i].bytes};
+    if (is_copied) own_card_.lent |= copied_bits[i];
   }
-  own_card_.lent = (is_lent_[0] ? LoanCard::input_bit : 0U) | (is_lent_[1] ? LoanCard::output_bit : 0U) |
-                   (could_lend_all ? LoanCard::all_bit : 0U);
+  own_card_.lent |= (is_lent_[0] ? LoanCard::input_bit : 0U) | (is_lent_[1] ? LoanCard::output_bit : 0U) |
+                    (could_lend_all ? LoanCard::all_bit : 0U);
+  if (may_bring() && may_copy()) own_card_.lent |= LoanCard::copies_bit;
 }
 
 void Loans::end() noexcept {
@@ -58,6 +69,26 @@ std::optional<transport::RemoteKey> Loans::key_of(base::ConstMemoryRef memory) c
   return is_seen ? key : std::nullopt;
 }
 
+bool Loans::may_copy() const noexcept {
+  return std::all_of(team_->neighbours.begin(), team_->neighbours.end(), [&](std::uint32_t rank) {
+    transport::Neighbour* const other = neighbour(rank);
+    return other != nullptr && other->may_copy();
+  });
+}
+
+// Nothing: not all others may read it.
+std::optional<transport::RemoteKey> Loans::key_for_copies(base::ConstMemoryRef memory) const noexcept {
+  if (memory.data == nullptr || memory.bytes < PlanCache::least_copied_bytes) return std::nullopt;
+  std::optional<transport::RemoteKey> key;
+  for (const std::uint32_t rank : team_->neighbours) {
+    transport::Neighbour* const other = neighbour(rank);
+    if (other == nullptr) return std::nullopt;
+    key = other->key_for_copies(memory);
+    if (!key) return std::nullopt;
+  }
+  return key;
+}
+
 void Loans::tell() noexcept {
   if (commons_ == nullptr || is_told_) return;
   is_told_ = true;
@@ -65,10 +96,14 @@ void Loans::tell() noexcept {
 }
 
 bool Loans::lend_all_if_everyone_can() noexcept {
-  is_all_lent_ = could_lend_all() &&
-                 std::all_of(team_->neighbours.begin(), team_->neighbours.end(), [&](std::uint32_t rank) {
-                   return (commons_->card(rank, card_).lent & LoanCard::all_bit) != 0;
-                 });
+  std::uint32_t any = own_card_.lent, every = own_card_.lent;
+  for (const std::uint32_t rank : team_->neighbours) {
+    const std::uint32_t told = commons_->card(rank, card_).lent;
+    any |= told;
+    every &= told;
+    if ((every & LoanCard::all_bit) == 0) return false;
+  }
+  is_all_lent_ = (any & any_copied_bits) == 0 || (every & LoanCard::copies_bit) != 0;
   if (is_all_lent_) is_lent_[0] = is_lent_[1] = true;
   return is_all_lent_;
 }
@@ -83,26 +118,41 @@ std::byte* Loans::find(std::uint32_t owner, Loan buffer, std::uint64_t begin, st
   View& view = views_[owner];
   if (!view.is_known) look_at(owner);
   const View::Buffer& lent = view.buffers[index];
-  if (lent.memory == nullptr) return nullptr;
+  if (!lent.is_lent()) return nullptr;
   if (begin > lent.bytes || bytes > lent.bytes - begin) {
     liar_ = owner;
     return nullptr;
   }
-  return const_cast<std::byte*>(lent.memory.get()) + begin;  // read only
+  return lent.is_copied ? nullptr : const_cast<std::byte*>(lent.memory.get()) + begin;  // read only
 }
 
 void Loans::look_at(std::uint32_t owner) noexcept {
   View& view = views_[owner];
   view.is_known = true;
   const LoanCard card = commons_->card(owner, card_);
-  const std::uint32_t bits[] = {LoanCard::input_bit, LoanCard::output_bit};
+  constexpr std::uint32_t bits[] = {LoanCard::input_bit, LoanCard::output_bit};
   for (std::size_t i = 0; i < 2; ++i) {
     if ((card.lent & bits[i]) == 0 && !is_all_lent_) continue;
+    const LoanCard::Buffer& told = card.buffers[i];
+    View::Buffer& lent = view.buffers[i];
     transport::Neighbour* const other = neighbour(owner);
-    if (other != nullptr) view.buffers[i].memory = other->look(card.buffers[i].key, card.buffers[i].bytes);
-    view.buffers[i].bytes = card.buffers[i].bytes;
-    if (view.buffers[i].memory == nullptr) liar_ = owner;
+    lent.bytes = told.bytes;
+    lent.is_copied = is_all_lent_ && (card.lent & copied_bits[i]) != 0;
+    if (lent.is_copied)
+      lent.key = told.key;
+    else if (other != nullptr)
+      lent.memory = other->look(told.key, told.bytes);
+    if (!lent.is_lent()) liar_ = owner;
   }
+}
+
+Status Loans::bring(std::uint32_t owner, Loan buffer, std::uint64_t begin, base::MemoryRef into) noexcept {
+  transport::Neighbour* const other = neighbour(owner);
+  const Status status = other == nullptr
+                            ? Status(Code::peer_died)
+                            : other->copy(views_[owner].buffers[index_of(buffer)].key, begin, into);
+  // It may have been freed since.
+  return commons_->is_card_withdrawn(owner, card_) ? Status() : status;
 }
 
 void Loans::withdraw() noexcept {
@@ -112,8 +162,7 @@ void Loans::withdraw() noexcept {
 bool Loans::is_any_withdrawn() const noexcept {
   if (commons_ == nullptr) return false;
   for (std::uint32_t rank = 0; rank < views_.size(); ++rank) {
-    const bool has_read =
-        views_[rank].buffers[0].memory != nullptr || views_[rank].buffers[1].memory != nullptr;
+    const bool has_read = views_[rank].buffers[0].is_lent() || views_[rank].buffers[1].is_lent();
     if (has_read && commons_->is_card_withdrawn(rank, card_)) return true;
   }
   return false;

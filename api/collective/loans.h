@@ -16,7 +16,8 @@ namespace parley::collective {
 
 // The callers' buffers that the ranks of a host lend each other in one run: each is read where it lies,
 // instead of a copy in its rank's stage. A rank lends what all others have mapped already; what they have not
-// is shown to them, and lent in a later call.
+// is shown to them, and lent in a later call. Where everyone lends all, large ordinary memory, too, which
+// others copy out of its process (bring()).
 //
 // A lender that fails gives its memory back to its caller while others may be reading it: it takes its word
 // back first (withdraw()), and who has read looks for that last of all.
@@ -46,9 +47,21 @@ class Loans {
   // of that was published yet.
   void tell() noexcept;
   // Where a piece that this rank or another one may lend lies, of so many bytes from byte `begin` on; null:
-  // in its stage. Another one's: only after a mark that tells of it.
+  // in its stage, or it is brought(). Another one's: only after a mark that tells of it.
   [[nodiscard]] std::byte* find(std::uint32_t owner, schedule::Loan buffer, std::uint64_t begin,
                                 std::uint64_t bytes) noexcept;
+  // Whether another one's is to be copied out of its process. REQUIRES: find() has looked for it.
+  [[nodiscard]] bool is_copied(std::uint32_t owner, schedule::Loan buffer) const noexcept {
+    return commons_ != nullptr && owner != team_->rank && views_[owner].buffers[index_of(buffer)].is_copied;
+  }
+  // Whether that may come. REQUIRES: as could_lend_all().
+  [[nodiscard]] bool may_bring() const noexcept {
+    return could_lend_all() && own_[1].bytes >= PlanCache::least_copied_bytes;
+  }
+  // Does so, from byte `begin` of it on. Also ok where its owner has taken it back: nothing may come of it,
+  // see is_any_withdrawn().
+  base::Status bring(std::uint32_t owner, schedule::Loan buffer, std::uint64_t begin,
+                     base::MemoryRef into) noexcept;
   // A rank that has lent what cannot be found.
   [[nodiscard]] std::optional<std::uint32_t> liar() const noexcept { return liar_; }
 
@@ -64,12 +77,18 @@ class Loans {
     struct Buffer {
       std::shared_ptr<const std::byte> memory;
       std::uint64_t bytes = 0;
+      bool is_copied = false;
+      transport::RemoteKey key;  // then
+      [[nodiscard]] bool is_lent() const noexcept { return memory != nullptr || is_copied; }
     } buffers[2];
   };
   static std::size_t index_of(schedule::Loan buffer) noexcept {
     return buffer == schedule::Loan::input ? 0 : 1;
   }
   [[nodiscard]] std::optional<transport::RemoteKey> key_of(base::ConstMemoryRef memory) const noexcept;
+  [[nodiscard]] bool may_copy() const noexcept;
+  [[nodiscard]] std::optional<transport::RemoteKey> key_for_copies(
+      base::ConstMemoryRef memory) const noexcept;
   [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept;
   void look_at(std::uint32_t owner) noexcept;
 

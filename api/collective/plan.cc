@@ -133,7 +133,10 @@ std::string PlanCache::explain(const Question& question) const {
   const schedule::Request request = request_of(question);
   const schedule::Plan choice = schedule::select(request, overrides_);
   std::string text = schedule::explain(request, choice);
-  if (calls_the_roll(request, choice)) text += "; slices where all buffers are shared tensors";
+  if (!calls_the_roll(request, choice)) return text;
+  text += "; slices where all buffers are shared tensors";
+  if (question.count * question.element_bytes >= least_copied_bytes)
+    text += ", or every rank may copy them out of the others' processes";
   return text;
 }
 

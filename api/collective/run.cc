@@ -149,6 +149,9 @@ void Run::prepare(const std::shared_ptr<const Plan>& plan) {
   if (!call.inputs.empty() || !call.outputs.empty() || (reduction != nullptr && reduction->prepares()))
     prepare_staging();
   begin_loans(*plan);
+  if (second_ != nullptr && loans_.may_bring())
+    brought_ =
+        scratch_pool_.take((plan->if_lent->most_operands - 1) * piece_count() * call.question.element_bytes);
 }
 
 void Run::take_scratch(std::size_t bytes) {
@@ -294,19 +297,42 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
 void Run::work(const Step& step, std::uint64_t count) noexcept {
   if (step.to.loan != schedule::Loan::none) loans_.tell();
   std::byte* const to = at(step.to, local_offset_);
+  const std::size_t bytes = count * call_->question.element_bytes;
   if (step.kind == StepKind::copy) {
     const std::byte* const from = at(step.from, local_offset_);
-    if (has_all_lent()) copy_for(step, to, from, count * call_->question.element_bytes);
+    if (!has_all_lent()) return;
+    if (from == nullptr) [[unlikely]]
+      (void)bring(step.from, to, count);
+    else
+      copy_for(step, to, from, bytes);
     return;
   }
   const Slice* const slices = &plan_->schedule.operands[step.first_operand];
   for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = at(slices[i], local_offset_);
   if (!has_all_lent()) return;
+  std::byte* room = brought_.data();
+  for (std::uint32_t i = 0; i < step.operand_count; ++i) {
+    if (operands_[i] != nullptr) [[likely]]
+      continue;
+    if (!bring(slices[i], room, count)) return;
+    operands_[i] = std::exchange(room, room + bytes);
+  }
   const std::span<const void* const> operands(operands_.data(), step.operand_count);
   if (device_) [[unlikely]]
     device_->fold(to, operands, count);
   else
     call_->reduction->fold(to, operands, count);
+}
+
+// From where the step that is under way stands in it. False: that has failed.
+bool Run::bring(const Slice& slice, std::byte* to, std::uint64_t count) noexcept {
+  const std::uint64_t element_bytes = call_->question.element_bytes;
+  const Status status =
+      loans_.bring(slice.owner, slice.loan, (slice.lent_begin + local_offset_) * element_bytes,
+                   {to, count * element_bytes});
+  if (status.ok()) return true;
+  failure_ = Failure{status, &messenger_->peer(lane_.team.processes[slice.owner])};
+  return false;
 }
 
 // False: a rank has lent what cannot be found.
@@ -321,6 +347,7 @@ bool Run::has_all_lent() noexcept {
 void Run::drop_memory() noexcept {
   constexpr std::size_t most_kept_bytes = 4096;
   if (scratch_.bytes() > most_kept_bytes) scratch_pool_.give(std::move(scratch_));
+  scratch_pool_.give(std::move(brought_));
   kept_.reduction.reset();
   kept_.device.reset();
   kept_.errand.reset();

@@ -196,6 +196,10 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
   void copy_for(const schedule::Step& step, std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   [[nodiscard]] std::byte* lent(const schedule::Slice& slice, std::uint64_t offset) noexcept;
+  [[nodiscard]] bool is_brought(const schedule::Slice& slice) const noexcept {
+    return slice.loan != schedule::Loan::none && loans_.is_copied(slice.owner, slice.loan);
+  }
+  bool bring(const schedule::Slice& slice, std::byte* to, std::uint64_t count) noexcept;
   [[nodiscard]] bool has_all_lent() noexcept;
 
   // staging.cc: before the first step and after the last
@@ -289,6 +293,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   ScratchPool::Memory staged_input_;
   ScratchPool::Memory staged_output_;
   ScratchPool::Memory scratch_;       // a small one is kept from run to run
+  ScratchPool::Memory brought_;       // a piece of each operand of a step, as far as it is not in reach
   std::optional<DeviceSide> device_;  // where the call's memory is on one
 
   Agenda agenda_;
@@ -323,7 +328,7 @@ inline std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) no
   const std::uint64_t place = (slice.begin + offset) * call_->question.element_bytes;
   if (!schedule::is_shared(slice.space)) return memory_of(slice.space) + place;
   if (slice.loan != schedule::Loan::none && plan_->schedule.has_loans)
-    if (std::byte* const memory = lent(slice, offset)) return memory;
+    if (std::byte* const memory = lent(slice, offset); memory != nullptr || is_brought(slice)) return memory;
   const Commons& commons = *lane_.sharing.commons;
   const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
   return (slice.space == schedule::Space::line ? commons.line(slice.owner, turn)

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "transport/base/memory_ref.h"
+#include "transport/base/status.h"
 #include "transport/interface/mover.h"
 
 namespace parley::transport {
@@ -29,6 +30,18 @@ class Neighbour {
   // peer has ended. Null: there is no such. Anything may stand in `key`.
   [[nodiscard]] virtual std::shared_ptr<const std::byte> look(const RemoteKey& key,
                                                               std::size_t bytes) const noexcept = 0;
+
+  // Of any other memory, which its process may be read for where it lies, by copies that the kernel makes.
+  // What names this memory of ours to all peers that may read it so. Nothing: the peer may not.
+  [[nodiscard]] virtual std::optional<RemoteKey> key_for_copies(
+      base::ConstMemoryRef memory) const noexcept = 0;
+  // Whether we may read the peer's at this moment; it is tried, which costs a system call.
+  [[nodiscard]] virtual bool may_copy() noexcept = 0;
+  // Copies from byte `offset` on of the peer's memory of such a key, as it is now. Fails with `peer_died`,
+  // with `unreachable` where we may not, or with the kernel's error: EFAULT where the memory is the peer's no
+  // longer.
+  virtual base::Status copy(const RemoteKey& key, std::size_t offset, base::MemoryRef into) noexcept = 0;
+
   // Wakes the peer if it sleeps, so that it looks again at what it has seen of us. REQUIRES: a full fence
   // since that was written.
   virtual void ring_after_fence() noexcept = 0;

@@ -57,6 +57,9 @@ struct CrossMemoryTerms {
   pid_t process = 0;                       // the peer
   CrossRead we_read = CrossRead::unwanted;
   CrossRead peer_reads = CrossRead::unwanted;
+  // Where its word is, and what stands there; while we can read it.
+  std::uint64_t word_address = 0;
+  std::uint64_t word = 0;
 };
 
 // Why not, for people: "not permitted".

@@ -233,7 +233,9 @@ Status Introduction::accept(const Message& message, HandedOver& descriptors) {
   acquaintance_.boards.peer = std::move(board).value();
   if (message.word_address == 0 || self_.cross_memory == nullptr) return {};
   CrossMemoryTerms& terms = acquaintance_.cross_memory;
-  terms.we_read = try_cross_read(self_.cross_memory->read, terms.process, message.word_address, message.word);
+  terms.word_address = message.word_address;
+  terms.word = message.word;
+  terms.we_read = try_cross_read(self_.cross_memory->read, terms.process, terms.word_address, terms.word);
   if (is_dial_) learn_result(message);
   return {};
 }

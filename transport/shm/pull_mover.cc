@@ -1,18 +1,11 @@
 #include "transport/shm/pull_mover.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <time.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstring>
 #include <new>
-#include <system_error>
 #include <utility>
-
-#include "transport/base/log.h"
 
 namespace parley::transport {
 
@@ -28,13 +21,6 @@ constexpr std::size_t piece_bytes = 256 << 10;
 
 // Read at once, where it is matched: a visit to a link may well find as many of these as others wait for.
 constexpr std::size_t short_bytes = 32 << 10;
-
-// The time of the last tick of the kernel, 1 to 10 ms ago; for a fifth of what the exact time costs.
-std::int64_t coarse_now() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // Where the sender's buffer is to be read.
 enum class Where : std::uint32_t {
@@ -61,12 +47,11 @@ OfferToken token_of(std::uint64_t handle) noexcept {
 
 }  // namespace
 
-PullMover::PullMover(shm::CrossMemoryTerms terms, shm::Boards boards, shm::ArenaExchange& arenas, int socket,
-                     int end_of_life, PullingList& pulling)
-    : terms_(std::move(terms)),
+PullMover::PullMover(shm::PeerMemory& memory, shm::Boards boards, shm::ArenaExchange& arenas, int end_of_life,
+                     PullingList& pulling)
+    : memory_(memory),
       boards_(std::make_shared<const shm::Boards>(std::move(boards))),
       arenas_(arenas),
-      socket_(socket),
       end_of_life_(end_of_life),
       pulling_(pulling),
       own_offers_(boards_->own.data()),
@@ -77,7 +62,7 @@ PullMover::~PullMover() {
 }
 
 std::string PullMover::describe() const {
-  const CrossRead out = terms_.peer_reads, in = terms_.we_read;
+  const CrossRead out = memory_.peer_reads(), in = memory_.we_read();
   const std::string arenas = arenas_.describe();
   if (out == CrossRead::works && in == CrossRead::works) return "cma" + arenas;
   if (out == CrossRead::works) return "cma one way: we cannot read its memory: " + shm::why_not(in) + arenas;
@@ -87,7 +72,7 @@ std::string PullMover::describe() const {
 
 std::optional<Exposure> PullMover::expose(base::ConstMemoryRef memory) noexcept {
   const std::optional<shm::ArenaPlace> place = arenas_.show(memory);
-  if (!place && terms_.peer_reads != CrossRead::works) return std::nullopt;
+  if (!place && memory_.peer_reads() != CrossRead::works) return std::nullopt;
   const auto token = own_offers_.open();
   if (!token) return std::nullopt;
   Key key{reinterpret_cast<std::uintptr_t>(memory.data), *token, Where::process, 0};
@@ -118,7 +103,7 @@ Status PullMover::pull(const RemoteKey& key, base::MemoryRef into, Completion& d
   const std::byte* mapped = nullptr;
   if (parsed.where == Where::arena)
     mapped = arenas_.look({parsed.segment, parsed.address_or_offset}, into.bytes);
-  const bool may_read = parsed.where == Where::process && terms_.we_read == CrossRead::works;
+  const bool may_read = parsed.where == Where::process && memory_.we_read() == CrossRead::works;
   if (!shm::PeerOffers::is_valid(parsed.offer) || (mapped == nullptr && !may_read)) return Code::unreachable;
   // The sender's core may have it; while this one reads the message it comes here.
   peer_offers_.fetch_ahead(parsed.offer);
@@ -169,9 +154,9 @@ Status PullMover::read_a_piece(Pull& pull) noexcept {
 }
 
 Status PullMover::copy_across(Pull& pull, std::size_t bytes) noexcept {
-  if (terms_.we_read != CrossRead::works) return Code::unreachable;
+  if (memory_.we_read() != CrossRead::works) return Code::unreachable;
   const auto began = copies.begin(bytes);
-  const Status got = terms_.own->read(terms_.process, pull.address, {pull.into.data, bytes});
+  const Status got = memory_.read(pull.address, {pull.into.data, bytes});
   if (!got.ok()) return explain(pull, got);
   copies.end(began, bytes);
   pull.address += bytes;
@@ -181,46 +166,19 @@ Status PullMover::copy_across(Pull& pull, std::size_t bytes) noexcept {
 // The offer is taken last: its sender takes what is taken for received.
 Status PullMover::finish(const Pull& pull) noexcept {
   // What we have mapped is the peer's, and whole, even if it has died.
-  if (pull.mapped == nullptr && !read_the_peers()) return Code::peer_died;
+  if (pull.mapped == nullptr && !memory_.was_the_peers()) return Code::peer_died;
   return peer_offers_.take(pull.offer) ? Status() : Status(Code::cancelled);
-}
-
-// Whether what was read of a process of this number was the peer's.
-bool PullMover::read_the_peers() noexcept {
-  // Its number may be that of another process by now; but not before its socket and its process have ended,
-  // and if they have not, all that was read was the peer's. Nor within the tick in which they were there:
-  // numbers come again when all others (32 768 or more) were used, and no host makes so many in one.
-  const std::int64_t now = coarse_now();
-  if (now == lived_at_) return true;
-  if (!peer_lives()) return false;
-  lived_at_ = now;
-  return true;
 }
 
 // Why a read has failed. A sender that has taken its offer back may have freed the buffer, and one that has
 // died has none; else this pair goes by the link from now on.
 Status PullMover::explain(const Pull& pull, Status failure) noexcept {
   if (!peer_offers_.stands(pull.offer)) return Code::cancelled;
-  if (failure.native() == ESRCH && !peer_lives()) return Code::peer_died;
-  terms_.we_read = failure.native() == EPERM ? CrossRead::not_allowed : CrossRead::fails;
-  PARLEY_LOG(warn, "shm", "the memory of process ", terms_.process, " cannot be read any more (",
-             std::generic_category().message(failure.native()),
-             "): large messages from it are copied twice from now on");
-  return failure;
+  return memory_.give_up_on(failure);
 }
 
 base::UniqueFd PullMover::end_of_peer() noexcept {
   return base::UniqueFd(end_of_life_ < 0 ? -1 : ::fcntl(end_of_life_, F_DUPFD_CLOEXEC, 0));
-}
-
-bool PullMover::peer_lives() const noexcept {
-  // One that is -1 is left out. There may be messages on the socket, so it is asked for its end alone.
-  std::array<pollfd, 2> ends{{{socket_, POLLRDHUP, 0}, {end_of_life_, POLLIN, 0}}};
-  int ended = 0;
-  do {
-    ended = ::poll(ends.data(), ends.size(), 0);
-  } while (ended < 0 && errno == EINTR);  // a signal may come before it has looked
-  return ended == 0;
 }
 
 }  // namespace parley::transport

@@ -10,8 +10,8 @@
 #include "transport/base/slab_pool.h"
 #include "transport/interface/mover.h"
 #include "transport/shm/arena_exchange.h"
-#include "transport/shm/cross_memory.h"
 #include "transport/shm/offer_board.h"
+#include "transport/shm/peer_memory.h"
 
 namespace parley::transport {
 
@@ -25,10 +25,10 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
  public:
   using PullingList = base::IntrusiveList<PullMover, PullingTag>;
 
-  // `socket` and `end_of_life` (or -1) become readable when the peer ends. They and `arenas` live as long as
-  // this. `pulling`: the list of those that have something to read; this enters and leaves it by itself.
-  PullMover(shm::CrossMemoryTerms terms, shm::Boards boards, shm::ArenaExchange& arenas, int socket,
-            int end_of_life, PullingList& pulling);
+  // `end_of_life` (or -1) becomes readable when the peer ends. All of them live as long as this. `pulling`:
+  // the list of those that have something to read; this enters and leaves it by itself.
+  PullMover(shm::PeerMemory& memory, shm::Boards boards, shm::ArenaExchange& arenas, int end_of_life,
+            PullingList& pulling);
   ~PullMover() override;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "pull"; }
@@ -78,20 +78,16 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
   base::Status read_a_piece(Pull& pull) noexcept;
   base::Status copy_across(Pull& pull, std::size_t bytes) noexcept;
   base::Status finish(const Pull& pull) noexcept;
-  [[nodiscard]] bool read_the_peers() noexcept;
   base::Status explain(const Pull& pull, base::Status failure) noexcept;
-  [[nodiscard]] bool peer_lives() const noexcept;
   void drop(Pull& pull) noexcept;
 
-  shm::CrossMemoryTerms terms_;
+  shm::PeerMemory& memory_;
   const std::shared_ptr<const shm::Boards> boards_;
   shm::ArenaExchange& arenas_;
-  const int socket_;
   const int end_of_life_;
   PullingList& pulling_;
   shm::OwnOffers own_offers_;
   shm::PeerOffers peer_offers_;
-  std::int64_t lived_at_ = 0;  // the tick in which the peer was last seen to live
   base::SlabPool<Pull, 16> pool_;
   // Oldest first. While there are any, this object is in `pulling_`.
   base::IntrusiveList<Pull, PullTag> pulls_;

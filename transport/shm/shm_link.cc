@@ -41,6 +41,7 @@ ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, ShmLinkLists&
       lists_(lists),
       windows_(windows),
       arenas_(arena, facts_.socket),
+      peer_memory_(std::move(facts_.cross_memory), facts_.socket.get(), facts_.end_of_life.get()),
       handover_(windows, arenas_, facts_.socket) {
   neighbour = &neighbour_;
 }

@@ -10,11 +10,11 @@
 #include "transport/interface/endpoint.h"
 #include "transport/interface/sink.h"
 #include "transport/shm/arena_exchange.h"
-#include "transport/shm/arena_neighbour.h"
 #include "transport/shm/handover.h"
 #include "transport/shm/introduction.h"
 #include "transport/shm/ring_reader.h"
 #include "transport/shm/ring_writer.h"
+#include "transport/shm/shm_neighbour.h"
 #include "transport/shm/window.h"
 
 namespace parley::transport {
@@ -87,6 +87,8 @@ class ShmLink final : public Endpoint,
 
   // What each has mapped of the other's arena.
   [[nodiscard]] shm::ArenaExchange& arenas() noexcept { return arenas_; }
+  // What each may read of the other's process.
+  [[nodiscard]] shm::PeerMemory& peer_memory() noexcept { return peer_memory_; }
   // Both tell of the peer's end.
   [[nodiscard]] const base::UniqueFd& socket() const noexcept { return facts_.socket; }
   [[nodiscard]] const base::UniqueFd& end_of_life() const noexcept { return facts_.end_of_life; }
@@ -117,7 +119,8 @@ class ShmLink final : public Endpoint,
   ShmLinkLists& lists_;
   shm::WindowPool& windows_;
   shm::ArenaExchange arenas_;
-  shm::ArenaNeighbour neighbour_{arenas_, facts_.bell};
+  shm::PeerMemory peer_memory_;
+  shm::ShmNeighbour neighbour_{arenas_, peer_memory_, facts_.bell};
   shm::Handover handover_;
 
   std::optional<std::size_t> window_;              // place of the one we have leased

@@ -229,12 +229,11 @@ void ShmTransport::admit(Introduction introduction) noexcept {
   };
   try {
     shm::Acquaintance acquaintance = introduction.take_acquaintance();
-    shm::CrossMemoryTerms terms = std::move(acquaintance.cross_memory);
     shm::Boards boards = std::move(acquaintance.boards);
     auto link =
         std::make_unique<ShmLink>(std::move(acquaintance), *sink_, lists_, windows_, self_.arena.get());
-    auto mover = std::make_unique<PullMover>(std::move(terms), std::move(boards), link->arenas(),
-                                             link->socket().get(), link->end_of_life().get(), pulling_);
+    auto mover = std::make_unique<PullMover>(link->peer_memory(), std::move(boards), link->arenas(),
+                                             link->end_of_life().get(), pulling_);
     link->dialled = dialled;
     link->transport = name();
     link->mover = mover.get();

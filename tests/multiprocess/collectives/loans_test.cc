@@ -25,7 +25,8 @@ namespace {
 using namespace std::chrono_literals;
 
 const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
-constexpr std::int64_t lent_count = 20'000;  // so few are shown at once where they are not lent
+constexpr std::int64_t lent_count = 20'000;       // so few are shown at once where they are not lent
+constexpr std::int64_t copied_count = 1'100'001;  // of so many others make copies where all lend them
 
 void expect_no_failure() {
   expect(!::testing::Test::HasFailure(), "every result is right");
@@ -98,19 +99,22 @@ TEST(Loans, OfSeveralCallsUnderWayAreAskedForInEach) {
 }
 
 TEST(Loans, OfAllWhereOneDiesTellWho) {
-  const auto run = [](int rank, int) {
-    std::signal(SIGTERM, SIG_IGN);
-    ProcessGroup world = init();
-    const Tensor data = world.shared_tensor({lent_count * 20}, DType::i32);
-    for (int i = 0; i < 20; ++i) world.all_reduce(data);
-    barrier_before_death(world, 1);
-    if (rank == 1) std::thread([] { std::raise(SIGKILL); }).detach();
-    const auto died = expect_throws<PeerDiedError>([&] {
-      for (;;) world.all_reduce(data);
-    });
-    expect_equal(died.details().culprit, 1, "culprit");
-  };
-  EXPECT_EQ(run_ranks(2, run, over_shm), 128 + SIGKILL);
+  for (const bool is_shared : {true, false}) {
+    const auto run = [is_shared](int rank, int) {
+      std::signal(SIGTERM, SIG_IGN);
+      ProcessGroup world = init();
+      const Tensor data = is_shared ? world.shared_tensor({copied_count}, DType::i32)
+                                    : Tensor::empty({copied_count}, DType::i32);
+      for (int i = 0; i < 20; ++i) world.all_reduce(data);
+      barrier_before_death(world, 1);
+      if (rank == 1) std::thread([] { std::raise(SIGKILL); }).detach();
+      const auto died = expect_throws<PeerDiedError>([&] {
+        for (;;) world.all_reduce(data);
+      });
+      expect_equal(died.details().culprit, 1, "culprit");
+    };
+    EXPECT_EQ(run_ranks(2, run, over_shm), 128 + SIGKILL) << is_shared;
+  }
 }
 
 TEST(Loans, AreReadWhereTheyLieSoThatALenderWaitsForItsReaders) {
@@ -194,15 +198,18 @@ TEST(Loans, OfALenderThatHasGivenUpAreNotRead) {
 // Between the two parts of a call: it has told that it lends all, and has gone when the other one hears of
 // it.
 TEST(Loans, OfALenderThatHasGivenUpAreNotFolded) {
-  const auto run = [](int, int) {
-    ProcessGroup world = init();
-    const Tensor data = world.shared_tensor({lent_count * 20}, DType::i32);
-    std::memset(data.mutable_data(), 0, data.bytes());
-    for (int i = 0; i < 20; ++i) world.all_reduce(data);
-    expect_no_loan_of_one_who_has_given_up(
-        world, data, [&](auto timeout) { world.all_reduce(data, {.timeout = timeout}); });
-  };
-  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+  for (const bool is_shared : {true, false}) {
+    const auto run = [is_shared](int, int) {
+      ProcessGroup world = init();
+      const Tensor data = is_shared ? world.shared_tensor({copied_count}, DType::i32)
+                                    : Tensor::empty({copied_count}, DType::i32);
+      std::memset(data.mutable_data(), 0, data.bytes());
+      for (int i = 0; i < 20; ++i) world.all_reduce(data);
+      expect_no_loan_of_one_who_has_given_up(
+          world, data, [&](auto timeout) { world.all_reduce(data, {.timeout = timeout}); });
+    };
+    EXPECT_EQ(run_ranks(2, run, over_shm), 0) << is_shared;
+  }
 }
 
 // Who cannot lend does not wait to hear who else can. What the other one has called instead of a large call

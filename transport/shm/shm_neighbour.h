@@ -7,23 +7,30 @@
 #include "transport/interface/neighbour.h"
 #include "transport/shm/arena_exchange.h"
 #include "transport/shm/bell.h"
+#include "transport/shm/peer_memory.h"
 
 namespace parley::transport::shm {
 
-// The two ends of a link, each of which reads in the other's arena, and rings the other's bell.
-class ArenaNeighbour final : public Neighbour {
+// The two ends of a link, each of which reads in the other's arena, and in its process, and rings the other's
+// bell.
+class ShmNeighbour final : public Neighbour {
  public:
-  // Both outlive this object.
-  ArenaNeighbour(ArenaExchange& arenas, PeerBell& bell) noexcept : arenas_(arenas), bell_(bell) {}
+  // All of them outlive this object.
+  ShmNeighbour(ArenaExchange& arenas, PeerMemory& memory, PeerBell& bell) noexcept
+      : arenas_(arenas), memory_(memory), bell_(bell) {}
 
   [[nodiscard]] std::optional<RemoteKey> key_of(base::ConstMemoryRef memory) const noexcept override;
   Sight show(base::ConstMemoryRef memory) noexcept override;
   [[nodiscard]] std::shared_ptr<const std::byte> look(const RemoteKey& key,
                                                       std::size_t bytes) const noexcept override;
+  [[nodiscard]] std::optional<RemoteKey> key_for_copies(base::ConstMemoryRef memory) const noexcept override;
+  [[nodiscard]] bool may_copy() noexcept override { return memory_.can_read_now(); }
+  base::Status copy(const RemoteKey& key, std::size_t offset, base::MemoryRef into) noexcept override;
   void ring_after_fence() noexcept override { bell_.ring_if_seen_asleep(); }
 
  private:
   ArenaExchange& arenas_;
+  PeerMemory& memory_;
   PeerBell& bell_;
 };
 
