@@ -100,7 +100,7 @@ void Messenger::complete(Request& request, Status status) noexcept {
   if (request.id != 0) ids_.remove(std::exchange(request.id, 0));
   using Stream = base::IntrusiveList<Request, StreamTag>;
   if (request.kind == RequestKind::receive && Stream::is_linked(request))
-    Stream::remove(request);  // fillable
+    Stream::remove(request);  // accepted
   finish(request, note_end(request.ending.failed() ? request.ending : status, request.peer));
 }
 

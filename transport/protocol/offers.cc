@@ -35,10 +35,9 @@ void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_
   // Our own send may have been taken back while its offer was on the way: then there is nothing to pull from.
   const bool stands = peer.number != options_.self || ids_.find(remote_id) != nullptr;
   const bool is_on_device = request.device != nullptr;
-  if (wanted != 0 && kind == KeyKind::of_mover) {
-    peer.fillable.push_back(request);
-    if (peer.mover != nullptr && stands && !is_on_device) return fetch(request, peer, key, wanted);
-  }
+  if (wanted != 0) peer.accepted.push_back(request);
+  if (wanted != 0 && kind == KeyKind::of_mover && peer.mover != nullptr && stands && !is_on_device)
+    return fetch(request, peer, key, wanted);
   if (wanted != 0 && kind == KeyKind::of_device_mover && is_on_device && peer.device_mover != nullptr &&
       stands)
     return bring_to_device(request, peer, key, wanted);
@@ -102,11 +101,14 @@ void Messenger::handle_grant(Peer& peer, const PacketHeader& header,
 void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
   Unexpected* offer = peer.offers.find(header.id);
   if (offer == nullptr) {
-    // Matched meanwhile. The sender answers a grant with `revoked`; a pull ends here.
+    // Matched meanwhile. The receive does not wait for the answer to a grant that has left, which finds
+    // nothing: what the sender has sent since then could overtake it.
     Request* request = receive_of(peer, header.id);
-    if (request == nullptr || request->mover == nullptr) return;
+    if (request == nullptr) return;
+    using Outbox = base::IntrusiveList<Request, OutboxTag>;
+    if (Outbox::is_linked(*request)) Outbox::remove(*request);
+    if (request->id != 0) ids_.remove(std::exchange(request->id, 0));
     (void)end_move(*request);
-    if (request->id != 0) return;  // our grant has left, too
     return wait_again(*request);
   }
   if (offer->held) return unlist_offer(*offer);  // its handle finds it so
@@ -114,7 +116,7 @@ void Messenger::handle_revoke(Peer& peer, const PacketHeader& header) noexcept {
   dispose(*offer);
 }
 
-// Our grant came too late.
+// Our grant came too late, and the sender had no memory to say so before.
 void Messenger::handle_revoked(Peer& peer, const PacketHeader& header) noexcept {
   Request* request = ids_.find(header.id);
   if (request == nullptr || request->peer != &peer || request->state != RequestState::moving) return;

@@ -115,8 +115,9 @@ struct Peer {
   std::size_t live_sends = 0;  // ours to this peer that have not ended
   OfferTable offers;           // unmatched ones of this peer, by its number
 
-  // Receives that were matched with an offer that has a key: they pull, or a fill may still come.
-  base::IntrusiveList<Request, StreamTag> fillable;
+  // Receives that were matched with an offer, until they have ended: it may be taken back, and if it has a
+  // key, a fill may come.
+  base::IntrusiveList<Request, StreamTag> accepted;
 
   TenderHabits tenders;
   TenderTurns tender_turns;                                    // of our messages to it

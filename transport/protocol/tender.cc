@@ -128,11 +128,11 @@ bool Messenger::send_fill(Peer& peer, Request& request) noexcept {
   return true;
 }
 
-// There are as many as the peer has offers that it can expose or fill, and as a rule it is the first.
+// There are as many as the peer has offers that were accepted, and as a rule it is the first.
 Request* receive_of(Peer& peer, std::uint32_t remote_id) noexcept {
-  Request* request = peer.fillable.front();
+  Request* request = peer.accepted.front();
   while (request != nullptr && (request->remote_id != remote_id || peer.landing_request == request))
-    request = peer.fillable.next(*request);
+    request = peer.accepted.next(*request);
   return request;
 }
 

@@ -165,6 +165,32 @@ TEST(Messenger, AGrantThatCrossesTheRevokeGivesTheReceiveItsPlaceBack) {
   world.messengers[1]->release(received);
 }
 
+// What was taken back has never been: the receive that had it gets what is sent next, though that comes
+// before the answer to its grant.
+TEST(Messenger, NothingOvertakesAReceiveWhoseOfferIsRevoked) {
+  for (const std::size_t size : {eager, offered}) {
+    WorldOfMessengers world(2);
+    const auto first = bytes(offered, 1), second = bytes(size, 2), third = bytes(size, 3);
+    auto in_older = bytes(offered, 0), in_newer = bytes(size, 0);
+    const Posted revoked = world.send(0, 1, 1, first);
+    Request& older = world.receive(1, 0, 1, in_older);
+    while (older.state == RequestState::posted) world.progress(1);  // grants; rank 0 has not seen it
+    Request& newer = world.receive(1, 0, 1, in_newer);
+    ASSERT_TRUE(world.messengers[0]->cancel(*revoked.request, Code::cancelled));
+    const Posted next = world.send(0, 1, 1, second), last = world.send(0, 1, 1, third);
+    world.settle();
+    ASSERT_EQ(older.state, RequestState::done);
+    ASSERT_EQ(newer.state, RequestState::done);
+    EXPECT_EQ(older.message_bytes, size);
+    in_older.resize(size);
+    EXPECT_EQ(in_older, second);
+    EXPECT_EQ(in_newer, third);
+    for (const Posted& sent : {revoked, next, last})
+      if (sent.request != nullptr) world.messengers[0]->release(*sent.request);
+    for (Request* received : {&older, &newer}) world.messengers[1]->release(*received);
+  }
+}
+
 TEST(Messenger, ADeadlockTakesBothMessagesBackBeforeAnythingElseIsSent) {
   WorldOfMessengers world(2);
   const auto out = bytes(eager);

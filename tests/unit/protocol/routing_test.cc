@@ -214,10 +214,10 @@ TEST_F(Routing, SoDoesWhatIsTakenBackDuringThePull) {
   const Bytes other = content(10);
   out_ = other;
   send_ = world_.send(0, 1, 7, out_).request;
-  // The next offer is here before the answer to the grant of the first.
+  // The next offer is here before the answer to the grant of the first, and has the receive already.
   for (int i = 0; i < 20; ++i) world_.progress(1);
+  EXPECT_TRUE(movers_[1].step());
   EXPECT_FALSE(movers_[1].step()) << "what is taken back is still read";
-  EXPECT_EQ(receive_->state, RequestState::moving);
   end();
 }
 

@@ -78,24 +78,24 @@ TEST_F(Tender, WhatIsFilledWhileItIsReadArrivesOnceAndInOrder) {
   expect_no_credit_lost();
 }
 
-// However many receives there are, a fill that crosses a pull looks at those alone that pull.
-TEST_F(Tender, AFillLooksForItsReceiveAmongThoseThatPull) {
+// However many receives there are, a fill that crosses a pull looks at those alone that were matched.
+TEST_F(Tender, AFillLooksForItsReceiveAmongThoseThatWereMatched) {
   std::vector<Bytes> unmatched(1000, Bytes(8));
   for (Bytes& one : unmatched) world_.receive(1, 0, 8, one);
   const Bytes out = content(medium);
   Bytes in(medium);
   Request& receive = world_.receive(1, 0, 7, in);
   Request* send = world_.send(0, 1, 7, out);
-  auto& fillable = world_.messengers[1]->peer(0).fillable;
-  EXPECT_TRUE(fillable.empty());
+  auto& accepted = world_.messengers[1]->peer(0).accepted;
+  EXPECT_TRUE(accepted.empty());
   reads.before = [&] {
-    EXPECT_EQ(fillable.front(), &receive);
-    EXPECT_EQ(fillable.back(), &receive);
+    EXPECT_EQ(accepted.front(), &receive);
+    EXPECT_EQ(accepted.back(), &receive);
     finish_alone(*send);
   };
   world_.finish(receive);
   EXPECT_EQ(in, out);
-  EXPECT_TRUE(fillable.empty());
+  EXPECT_TRUE(accepted.empty());
   world_.messengers[1]->abort_context(0, 1, "they wait for nothing");
 }
 
@@ -114,7 +114,7 @@ TEST_F(Tender, WhatIsTakenBackWhileItIsReadIsGone) {
     world_.step(0);
   }
   EXPECT_EQ(receive.state, RequestState::posted) << "it is back in its place";
-  EXPECT_TRUE(world_.messengers[1]->peer(0).fillable.empty());
+  EXPECT_TRUE(world_.messengers[1]->peer(0).accepted.empty());
   world_.send(0, 1, 7, other);
   world_.finish(receive);
   EXPECT_EQ(in, other);
