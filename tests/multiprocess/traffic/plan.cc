@@ -43,6 +43,7 @@ std::vector<PlannedMessage> make_plan(const PlanOptions& options) {
     message.tag = random.one_in(50) ? INT64_MAX : static_cast<std::int64_t>(random.below(options.tags));
     message.bytes = random_bytes(random, options.largest_bytes);
     message.synchronous = random.one_in(10);
+    message.taken_back = random.one_in(4) && message.bytes != 0 && may_be_taken_back(message.tag);
   }
   for (int i = 0; i < 4; ++i)
     plan[random.below(plan.size())].bytes = options.largest_bytes - (i < 2 ? 0 : random.below(1000));

@@ -4,67 +4,24 @@
 #include <parley/parley.h>
 
 #include <cstdio>
-#include <exception>
-#include <thread>
 
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/traffic/plan.h"
-#include "tests/multiprocess/traffic/receiver.h"
-#include "tests/multiprocess/traffic/sender.h"
+#include "tests/multiprocess/traffic/random_traffic.h"
 
 namespace parley::testing {
 namespace {
-
-enum class Style {
-  mixed,       // sends and receives are started in turn
-  send_first,  // all sends are started before the first receive: both directions of every link are full
-  threads,     // one thread sends with blocking calls while another one receives
-};
-
-void exchange_in_threads(Sender& sender, Receiver& receiver) {
-  std::exception_ptr failure;
-  std::thread sending([&] {
-    try {
-      sender.send_blocking();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  });
-  try {
-    receiver.finish();
-  } catch (...) {
-    sending.detach();  // it may block for good; the process is about to end
-    throw;
-  }
-  sending.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
-void run_rank(const PlanOptions& options, Style style) {
-  const auto plan = make_plan(options);
-  ProcessGroup world = init();
-  Sender sender(world, plan, options);
-  const bool threads = style == Style::threads;
-  Receiver receiver(world, plan, options, threads ? Receiver::Mode::wildcards_only : Receiver::Mode::all);
-  if (threads) {
-    exchange_in_threads(sender, receiver);
-  } else {
-    while (sender.advance())
-      if (style == Style::mixed) receiver.advance();
-    receiver.finish();
-    sender.finish();
-  }
-  world.barrier();
-  expect(!world.iprobe(any_source, {.tag = any_tag}), "a message too many");
-}
 
 void exchange(PlanOptions options, Style style) {
   const std::uint64_t runs = long_tests() ? 50 : 1;
   for (std::uint64_t run = 0; run < runs; ++run, ++options.seed) {
     std::printf("%d ranks, %zu messages, seed %llu\n", options.ranks, options.messages,
                 static_cast<unsigned long long>(options.seed));
-    ASSERT_EQ(run_ranks(options.ranks, [&](int, int) { run_rank(options, style); }), 0)
-        << "seed " << options.seed;
+    const int code = run_ranks(options.ranks, [&](int, int) {
+      ProcessGroup world = init();
+      exchange_at_random(world, options, style);
+    });
+    ASSERT_EQ(code, 0) << "seed " << options.seed;
   }
 }
 

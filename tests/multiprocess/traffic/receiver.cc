@@ -1,7 +1,6 @@
 #include "tests/multiprocess/traffic/receiver.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -10,29 +9,18 @@
 
 namespace parley::testing {
 namespace {
-constexpr std::size_t guard_bytes = 32;
-constexpr auto guard_byte = std::byte{0xA5};
 constexpr std::size_t most_pending = 24;
 // Wildcards need room for the largest message that may come.
 constexpr std::size_t wildcard_budget_bytes = std::size_t{128} << 20;
 }  // namespace
 
-// Not zeroed: untouched pages of an oversized buffer cost nothing.
-Receiver::Buffer::Buffer(std::size_t room) : capacity(room), memory(new std::byte[room + guard_bytes]) {
-  std::fill_n(memory.get() + capacity, guard_bytes, guard_byte);
-}
-
-void Receiver::Buffer::check_guard() const {
-  for (std::size_t i = 0; i < guard_bytes; ++i)
-    expect(memory[capacity + i] == guard_byte, "a byte behind the buffer was written");
-}
-
 Receiver::Receiver(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options,
-                   Mode mode)
+                   Mode mode, MemorySource make_memory)
     : world_(world),
       random_(options.seed * 31 + static_cast<std::uint64_t>(world.rank())),
       seed_(options.seed),
-      mode_(mode) {
+      mode_(mode),
+      make_memory_(std::move(make_memory)) {
   for (const PlannedMessage& message : plan) {
     if (message.destination != world.rank()) continue;
     Stream& stream = streams_[{message.source, message.tag}];
@@ -57,8 +45,19 @@ std::size_t Receiver::largest_left() const {
 }
 
 Receiver::Receive& Receiver::add(std::size_t capacity) {
-  receives_.push_back({Buffer(capacity), Work(), false, {}});
+  receives_.push_back({.capacity = capacity, .memory = make_memory_(capacity)});
   return receives_.back();
+}
+
+// REQUIRES: it is specific, or has room for every message.
+void Receiver::end(Receive& receive) {
+  try {
+    receive.status = receive.work.wait();
+  } catch (const TruncationError& error) {
+    receive.is_truncated = true;
+    receive.status.bytes = error.details().message_bytes;
+  }
+  receive.done = true;
 }
 
 void Receiver::claim(const RecvStatus& status) {
@@ -71,9 +70,16 @@ void Receiver::claim(const RecvStatus& status) {
 void Receiver::post_specific() {
   const Key key = random_unclaimed();
   Stream& stream = streams_[key];
-  Receive& receive = add(*std::max_element(stream.expected_bytes.begin(), stream.expected_bytes.end()));
-  receive.work = world_.irecv(Tensor::bytes(receive.buffer.memory.get(), receive.buffer.capacity), key.first,
-                              {.tag = key.second});
+  const std::size_t largest = *std::max_element(stream.expected_bytes.begin(), stream.expected_bytes.end());
+  const bool is_tight = !may_be_taken_back(key.second) && random_.one_in(6);
+  Receive& receive = add(is_tight ? random_.below(largest + 1) : largest);
+  receive.status = {key.first, key.second, 0};  // which an error does not tell
+  receive.work = world_.irecv(receive.memory->tensor(), key.first, {.tag = key.second});
+  if (random_.one_in(10) && receive.work.cancel()) {
+    expect_throws<CancelledError>([&] { receive.work.wait(); });
+    receives_.pop_back();
+    return;
+  }
   --stream.unclaimed;
   --unclaimed_;
 }
@@ -87,13 +93,12 @@ void Receiver::post_wildcards() {
   std::vector<Work> works;
   for (std::size_t i = 0; i < count; ++i) {
     Receive& receive = *batch.emplace_back(&add(capacity));
-    works.push_back(
-        world_.irecv(Tensor::bytes(receive.buffer.memory.get(), capacity), any_source, {.tag = any_tag}));
+    works.push_back(world_.irecv(receive.memory->tensor(), any_source, {.tag = any_tag}));
   }
   for (std::size_t left = count; left > 0; --left) {
     const std::size_t i = wait_any(works);
-    batch[i]->status = works[i].wait();
-    batch[i]->done = true;
+    batch[i]->work = std::move(works[i]);
+    end(*batch[i]);
     claim(batch[i]->status);
     works.erase(works.begin() + static_cast<std::ptrdiff_t>(i));
     batch.erase(batch.begin() + static_cast<std::ptrdiff_t>(i));
@@ -108,7 +113,11 @@ void Receiver::receive_probed(int source, std::int64_t tag) {
     while (!(message = world_.iprobe(source, {.tag = tag}))) continue;
   }
   Receive& receive = add(message->bytes());
-  receive.status = message->recv(Tensor::bytes(receive.buffer.memory.get(), receive.buffer.capacity));
+  try {
+    receive.status = message->recv(receive.memory->tensor());
+  } catch (const CancelledError&) {  // by its sender, which sends it again
+    return receives_.pop_back();
+  }
   receive.done = true;
   claim(receive.status);
 }
@@ -121,27 +130,21 @@ void Receiver::receive_one() {
   const std::int64_t tag = wild || random_.one_in(2) ? any_tag : key.second;
   if (random_.one_in(3)) return receive_probed(source, tag);
   Receive& receive = add(largest_left());
-  receive.status =
-      world_.recv(Tensor::bytes(receive.buffer.memory.get(), receive.buffer.capacity), source, {.tag = tag});
+  receive.status = world_.recv(receive.memory->tensor(), source, {.tag = tag});
   receive.done = true;
   claim(receive.status);
 }
 
 void Receiver::advance() {
   if (unclaimed_ > 0 && receives_.size() < most_pending) post_specific();
-  for (Receive& receive : receives_) {
-    if (receive.done || !receive.work.test()) continue;
-    receive.status = receive.work.wait();
-    receive.done = true;
-  }
+  for (Receive& receive : receives_)
+    if (!receive.done && receive.work.test()) end(receive);
   check_front();
 }
 
 void Receiver::wait_for_all() {
-  for (Receive& receive : receives_) {
-    if (!receive.done) receive.status = receive.work.wait();
-    receive.done = true;
-  }
+  for (Receive& receive : receives_)
+    if (!receive.done) end(receive);
   check_front();
 }
 
@@ -173,9 +176,11 @@ void Receiver::check_front() {
     expect(!stream.expected_bytes.empty(), what + " was not sent");
     expect_equal(receive.status.bytes, stream.expected_bytes.front(), what + ", bytes");
     stream.expected_bytes.pop_front();
-    expect_equal(content.first_wrong(receive.buffer.memory.get(), receive.status.bytes), receive.status.bytes,
-                 what + ", first wrong byte");
-    receive.buffer.check_guard();
+    expect(receive.is_truncated == (receive.status.bytes > receive.capacity), what + " has room enough");
+    if (!receive.is_truncated)
+      expect_equal(receive.memory->first_wrong(content, receive.status.bytes), receive.status.bytes,
+                   what + ", first wrong byte");
+    receive.memory->check_guard();
   }
 }
 

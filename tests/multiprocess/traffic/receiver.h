@@ -12,24 +12,27 @@
 #include <vector>
 
 #include "tests/multiprocess/support/random.h"
+#include "tests/multiprocess/traffic/message_memory.h"
 #include "tests/multiprocess/traffic/plan.h"
 
 namespace parley::testing {
 
-// Receives all messages that a plan sends to one rank, in every way the API has, and checks every byte.
+// Receives all messages that a plan sends to one rank, in every way the API has, and checks every byte. Takes
+// some receives back, and lets some have too little room.
 //
 // Why it may use wildcards without a deadlock: a specific receive is posted only for a message that no posted
 // receive counts on, wildcards only while no other wildcard is pending, and never more of them than messages
 // are left. Why it knows which message a receive got: those of one source and tag go, in order, to the
-// receives that got them, in the order of posting.
+// receives that got them, in the order of posting. A receive that is taken back is as if it had never been.
 class Receiver {
  public:
   enum class Mode {
     all,             // wildcards and specific receives, pending together
     wildcards_only,  // whatever comes first: for senders that block until a certain message is received
   };
+  // `make_memory`: what the messages are received into.
   Receiver(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options,
-           Mode mode);
+           Mode mode, MemorySource make_memory = host_memory);
 
   // Posts a few specific receives or looks at the pending ones; never blocks.
   void advance();
@@ -38,17 +41,13 @@ class Receiver {
   void finish();
 
  private:
-  struct Buffer {
-    explicit Buffer(std::size_t capacity);
-    void check_guard() const;
-    std::size_t capacity;
-    std::unique_ptr<std::byte[]> memory;
-  };
   struct Receive {
-    Buffer buffer;
-    Work work;
+    std::size_t capacity = 0;
+    std::unique_ptr<MessageMemory> memory;
+    Work work = {};
     bool done = false;
-    RecvStatus status;
+    bool is_truncated = false;
+    RecvStatus status = {};  // where it is truncated, with all bytes of the message
   };
   using Key = std::pair<int, std::int64_t>;  // source, tag
   struct Stream {
@@ -60,6 +59,7 @@ class Receiver {
   Key random_unclaimed();
   [[nodiscard]] std::size_t largest_left() const;
   Receive& add(std::size_t capacity);
+  void end(Receive& receive);
   void post_specific();
   void post_wildcards();
   void receive_one();
@@ -72,6 +72,7 @@ class Receiver {
   Random random_;
   std::uint64_t seed_;
   Mode mode_;
+  MemorySource make_memory_;
   std::map<Key, Stream> streams_;
   std::size_t unclaimed_ = 0;
   std::list<Receive> receives_;  // in the order of posting

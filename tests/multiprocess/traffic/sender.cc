@@ -1,20 +1,28 @@
 #include "tests/multiprocess/traffic/sender.h"
 
+#include "tests/multiprocess/support/ranks.h"
+
 namespace parley::testing {
 
-Sender::Sender(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options)
-    : world_(world), seed_(options.seed) {
+Sender::Sender(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options,
+               MemorySource make_memory)
+    : world_(world), seed_(options.seed), make_memory_(std::move(make_memory)) {
   for (const PlannedMessage& message : plan)
     if (message.source == world.rank()) messages_.push_back(message);
 }
 
-std::unique_ptr<std::byte[]> Sender::next_content() {
+std::unique_ptr<MessageMemory> Sender::next_content() {
   if (next_ == messages_.size()) return nullptr;
   const PlannedMessage& message = messages_[next_];
   const std::uint64_t index = index_[{message.destination, message.tag}]++;
-  std::unique_ptr<std::byte[]> memory(new std::byte[message.bytes + 1]);
-  Content(seed_, message.source, message.destination, message.tag, index).fill(memory.get(), message.bytes);
+  std::unique_ptr<MessageMemory> memory = make_memory_(message.bytes);
+  memory->fill(Content(seed_, message.source, message.destination, message.tag, index));
   return memory;
+}
+
+Work Sender::start(const PlannedMessage& message, const MessageMemory& memory) {
+  return world_.isend(memory.tensor(), message.destination,
+                      {.tag = message.tag, .synchronous = message.synchronous});
 }
 
 bool Sender::advance() {
@@ -23,13 +31,14 @@ bool Sender::advance() {
     send.work.wait();  // throws the error, if it ended in one
     return true;
   });
-  std::unique_ptr<std::byte[]> memory = next_content();
+  std::unique_ptr<MessageMemory> memory = next_content();
   if (memory == nullptr) return false;
   const PlannedMessage& message = messages_[next_++];
-  const void* data = memory.get();
-  const Tensor tensor = Tensor::bytes(data, message.bytes);
-  Work work =
-      world_.isend(tensor, message.destination, {.tag = message.tag, .synchronous = message.synchronous});
+  Work work = start(message, *memory);
+  if (message.taken_back && work.cancel()) {
+    expect_throws<CancelledError>([&] { work.wait(); });
+    work = start(message, *memory);
+  }
   sends_.push_back({std::move(memory), std::move(work)});
   return true;
 }
@@ -42,8 +51,7 @@ void Sender::finish() {
 void Sender::send_blocking() {
   while (const auto memory = next_content()) {
     const PlannedMessage& message = messages_[next_++];
-    const void* data = memory.get();
-    world_.send(Tensor::bytes(data, message.bytes), message.destination,
+    world_.send(memory->tensor(), message.destination,
                 {.tag = message.tag, .synchronous = message.synchronous});
   }
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/multiprocess/traffic/message_memory.h"
 #include "tests/multiprocess/traffic/plan.h"
 
 namespace parley::testing {
@@ -17,7 +18,9 @@ namespace parley::testing {
 // Sends what a plan has for one rank, in the plan's order.
 class Sender {
  public:
-  Sender(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options);
+  // `make_memory`: what the messages are sent from.
+  Sender(ProcessGroup& world, const std::vector<PlannedMessage>& plan, const PlanOptions& options,
+         MemorySource make_memory = host_memory);
 
   // Starts the next message and frees those that have left; never blocks. False: all have been started.
   bool advance();
@@ -28,15 +31,17 @@ class Sender {
 
  private:
   struct Send {
-    std::unique_ptr<std::byte[]> memory;
+    std::unique_ptr<MessageMemory> memory;
     Work work;
   };
   // The next message's content; null after the last.
-  std::unique_ptr<std::byte[]> next_content();
+  std::unique_ptr<MessageMemory> next_content();
+  Work start(const PlannedMessage& message, const MessageMemory& memory);
 
   ProcessGroup& world_;
   std::vector<PlannedMessage> messages_;  // of this rank
   std::uint64_t seed_;
+  MemorySource make_memory_;
   std::size_t next_ = 0;
   std::map<std::pair<int, std::int64_t>, std::uint64_t> index_;  // by destination and tag
   std::list<Send> sends_;
