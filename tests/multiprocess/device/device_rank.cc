@@ -57,21 +57,22 @@ DeviceBuffer::~DeviceBuffer() {
   (void)rank_.api().free(data_);
 }
 
-Tensor DeviceBuffer::tensor(std::size_t bytes) const {
-  return Tensor::from_blob(data_, bytes, DType::bytes, {}, Device{Device::cuda, 0});
+Tensor DeviceBuffer::tensor(std::size_t bytes, std::size_t offset) const {
+  return Tensor::from_blob(data_ + offset, bytes, DType::bytes, {}, Device{Device::cuda, 0});
 }
 
-void DeviceBuffer::upload(const std::vector<std::byte>& content) const {
+void DeviceBuffer::upload(const std::vector<std::byte>& content, std::size_t offset) const {
   const cuda::DeviceScope scope(rank_.api(), 0);
-  require(rank_.api(), rank_.api().copy(data_, content.data(), content.size(), cuda::default_stream), "copy");
+  require(rank_.api(), rank_.api().copy(data_ + offset, content.data(), content.size(), cuda::default_stream),
+          "copy");
   require(rank_.api(), rank_.api().synchronize(cuda::default_stream), "synchronize");
 }
 
-std::vector<std::byte> DeviceBuffer::download(std::size_t bytes) const {
+std::vector<std::byte> DeviceBuffer::download(std::size_t bytes, std::size_t offset) const {
   const cuda::DeviceScope scope(rank_.api(), 0);
   std::vector<std::byte> content(bytes);
   if (bytes == 0) return content;
-  require(rank_.api(), rank_.api().copy(content.data(), data_, bytes, cuda::default_stream), "copy");
+  require(rank_.api(), rank_.api().copy(content.data(), data_ + offset, bytes, cuda::default_stream), "copy");
   require(rank_.api(), rank_.api().synchronize(cuda::default_stream), "synchronize");
   return content;
 }

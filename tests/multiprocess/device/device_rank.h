@@ -46,13 +46,13 @@ class DeviceBuffer {
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
-  // The first `bytes` of it.
-  [[nodiscard]] Tensor tensor(std::size_t bytes) const;
+  // `bytes` of it.
+  [[nodiscard]] Tensor tensor(std::size_t bytes, std::size_t offset = 0) const;
   [[nodiscard]] Tensor tensor() const { return tensor(bytes_); }
 
   // Both wait for the default stream.
-  void upload(const std::vector<std::byte>& content) const;
-  [[nodiscard]] std::vector<std::byte> download(std::size_t bytes) const;
+  void upload(const std::vector<std::byte>& content, std::size_t offset = 0) const;
+  [[nodiscard]] std::vector<std::byte> download(std::size_t bytes, std::size_t offset = 0) const;
 
  private:
   DeviceRank& rank_;
