@@ -18,6 +18,7 @@ struct Open {
 struct Table {
   std::mutex mutex;
   std::vector<Open> entries;
+  std::uint64_t closings = 0;
 };
 
 // Never destroyed: links may end while the process does.
@@ -53,6 +54,13 @@ void release(cuda::Api& api, std::byte* base) noexcept {
   if (--found->users != 0) return;
   (void)api.close_memory(base);
   all.entries.erase(found);
+  ++all.closings;
+}
+
+std::uint64_t closings() noexcept {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  return all.closings;
 }
 
 }  // namespace parley::transport::cuda_ipc

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "transport/cuda/api.h"
 
@@ -13,5 +14,7 @@ namespace parley::transport::cuda_ipc {
 // Fails as Api::import_memory(). `device`, on which it lies, is entered.
 cuda::Code acquire(cuda::Api& api, const cuda::MemoryHandle& handle, std::byte*& base) noexcept;
 void release(cuda::Api& api, std::byte* base) noexcept;
+// How often this process has closed an allocation: where one more has been, there may be room for another.
+[[nodiscard]] std::uint64_t closings() noexcept;
 
 }  // namespace parley::transport::cuda_ipc

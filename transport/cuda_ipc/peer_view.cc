@@ -12,6 +12,18 @@ namespace parley::transport::cuda_ipc {
 
 using cuda::Code;
 
+namespace {
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+
+// What is closed makes room. Also where something is mapped already, as CUDA says: most likely it is what was
+// forgotten and is still open.
+bool is_for_want_of_room(Code code) noexcept {
+  return code == Code::out_of_memory || code == Code::already_mapped;
+}
+
+}  // namespace
+
 PeerView::~PeerView() {
   for (auto& [number, memory] : memories_) close(memory);
   for (Memory& memory : forgotten_) close(memory);
@@ -40,7 +52,7 @@ bool PeerView::forget(std::uint32_t number) {
   if (found == memories_.end()) return false;
   if (found->second.base != nullptr) forgotten_.push_back(found->second);
   memories_.erase(found);
-  sweep();
+  close_forgotten();
   return true;
 }
 
@@ -55,7 +67,7 @@ std::optional<PeerView::Place> PeerView::find(const Key& key, std::size_t bytes)
 
 bool PeerView::is_of(const Key& key, int device) const noexcept {
   const auto found = memories_.find(key.memory);
-  return found != memories_.end() && !found->second.cannot_be_opened &&
+  return found != memories_.end() && may_be_opened(found->second) &&
          port_.device_of(found->second.note.device) == device;
 }
 
@@ -106,34 +118,44 @@ bool PeerView::is_as_large(const Memory& memory) const noexcept {
   return asked != Code::ok || facts.bytes == 0 || memory.note.bytes <= facts.bytes;
 }
 
+bool PeerView::may_be_opened(const Memory& memory) noexcept {
+  return memory.opens_after == 0 || memory.opens_after <= closings();
+}
+
 bool PeerView::open(Memory& memory) noexcept {
   if (memory.base != nullptr) return true;
-  if (memory.cannot_be_opened) return false;
+  if (!may_be_opened(memory)) return false;
   memory.device = port_.device_of(memory.note.device);
-  if (memory.device >= 0) {
-    const cuda::DeviceScope scope(*port_.api(), memory.device);
-    Code code = acquire(*port_.api(), memory.note.handle, memory.base);
-    if (code == Code::out_of_memory && close_unused())
-      code = acquire(*port_.api(), memory.note.handle, memory.base);
-    if (code == Code::ok && is_as_large(memory)) return true;
-    if (code == Code::ok) {
-      release(*port_.api(), memory.base);
-      code = Code::invalid_value;
-    }
-    memory.base = nullptr;
-    PARLEY_LOG(info, "cuda",
-               "device memory of a rank of this host cannot be opened: ", port_.api()->describe(code),
-               "; messages from it go by way of the host");
-  } else {
+  if (memory.device < 0) {
     PARLEY_LOG(info, "cuda",
                "a rank of this host uses a device that is not visible here; messages from it go "
                "by way of the host");
+    memory.opens_after = never;
+    return false;
   }
-  memory.cannot_be_opened = true;
+  const Code code = map(memory);
+  if (code == Code::ok) return true;
+  memory.base = nullptr;
+  memory.opens_after = is_for_want_of_room(code) ? closings() + 1 : never;
+  PARLEY_LOG(info, "cuda",
+             "device memory of a rank of this host cannot be opened: ", port_.api()->describe(code),
+             "; messages from it go by way of the host");
   return false;
 }
 
-// True: there is more room for others now.
+// Where there is no room, first what nobody needs any more makes some, then what would have to be opened
+// again.
+Code PeerView::map(Memory& memory) noexcept {
+  cuda::Api& api = *port_.api();
+  const cuda::DeviceScope scope(api, memory.device);
+  Code code = acquire(api, memory.note.handle, memory.base);
+  if (is_for_want_of_room(code) && close_forgotten()) code = acquire(api, memory.note.handle, memory.base);
+  if (is_for_want_of_room(code) && close_unused()) code = acquire(api, memory.note.handle, memory.base);
+  if (code != Code::ok || is_as_large(memory)) return code;
+  release(api, memory.base);
+  return Code::invalid_value;
+}
+
 bool PeerView::close_unused() noexcept {
   bool has_closed = false;
   for (auto& [number, memory] : memories_) {
@@ -157,13 +179,13 @@ void PeerView::close(Memory& memory) noexcept {
   release(*port_.api(), std::exchange(memory.base, nullptr));
 }
 
-// Closes what was forgotten and is not used any more.
-void PeerView::sweep() noexcept {
-  std::erase_if(forgotten_, [this](Memory& memory) {
+bool PeerView::close_forgotten() noexcept {
+  const auto closed = std::erase_if(forgotten_, [this](Memory& memory) {
     if (is_used(memory)) return false;
     close(memory);
     return true;
   });
+  return closed != 0;
 }
 
 bool PeerView::close_all() noexcept {
@@ -176,7 +198,7 @@ bool PeerView::close_all() noexcept {
     close(memory);
     entry = memories_.erase(entry);
   }
-  sweep();
+  close_forgotten();
   return memories_.empty() && forgotten_.empty() && is_unused();
 }
 

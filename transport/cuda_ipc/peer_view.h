@@ -62,7 +62,7 @@ class PeerView {
     int device = -1;
     std::byte* base = nullptr;  // while it is open
     Users users = {};
-    bool cannot_be_opened = false;
+    std::uint64_t opens_after = 0;  // closings() before which nobody tries to open it
   };
   // Of the last message of a slot.
   struct Use {
@@ -71,9 +71,12 @@ class PeerView {
   };
 
   bool forget(std::uint32_t number);
-  void sweep() noexcept;
   bool open(Memory& memory) noexcept;
+  cuda::Code map(Memory& memory) noexcept;
+  [[nodiscard]] static bool may_be_opened(const Memory& memory) noexcept;
   [[nodiscard]] bool is_as_large(const Memory& memory) const noexcept;
+  // Both close what is not used. True: there is more room for others now.
+  bool close_forgotten() noexcept;
   bool close_unused() noexcept;
   [[nodiscard]] bool is_used(const Memory& memory) const noexcept;
   [[nodiscard]] bool is_under_way(const Use& use) const noexcept;
