@@ -12,7 +12,8 @@
 namespace parley::transport::cuda_ipc {
 
 // Which allocations the peer of one link has been told of, by number. One whose address has come to another
-// allocation is told anew, for its buffer id is another. Those used last are kept, a bounded number.
+// allocation is told anew, for its buffer id is another. Those used last are kept, a bounded number. What was
+// freed the peer has open until it is forgotten, which it is before the next one is told.
 // Thread-safety: none; the engine's lock.
 class Exports {
  public:
@@ -30,6 +31,7 @@ class Exports {
     std::uint64_t buffer_id = 0;
     std::uint64_t used_at = 0;
   };
+  void forget_freed(std::deque<Note>& notes);
   void forget(std::map<std::byte*, Entry>::iterator entry, std::deque<Note>& notes);
 
   Port& port_;

@@ -75,6 +75,22 @@ TEST_F(Mover, TellsAnewWhatHasComeToAnOldAddress) {
   ASSERT_EQ(device().free(again), cuda::Code::ok);
 }
 
+// The peer has it open until then, and the device's memory is not free.
+TEST_F(Mover, ForgetsWhatWasFreedWithTheNextThatIsNew) {
+  std::byte* const kept = allocate(64);
+  send(kept, 64);
+  const std::array freed{own_.memory(5000), own_.memory(9000)};
+  for (std::byte* const memory : freed) send(memory, 5000);
+  for (std::byte* const memory : freed) ASSERT_EQ(device().free(memory), cuda::Code::ok);
+  (void)notes();
+  send(kept, 64);
+  EXPECT_EQ(notes(), std::vector<NoteKind>()) << "nobody looks where nothing is new";
+  send(allocate(64), 64);
+  EXPECT_EQ(notes(), (std::vector{NoteKind::forget, NoteKind::forget, NoteKind::memory}));
+  send(kept, 64);
+  EXPECT_EQ(notes(), std::vector<NoteKind>());
+}
+
 TEST_F(Mover, ForgetsTheAllocationThatWasSentLongestAgo) {
   std::byte* const first = allocate(64);
   send(first, 64);
