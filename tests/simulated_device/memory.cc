@@ -145,6 +145,7 @@ void Memory::facts_of(const void* address, PointerFacts& facts) const {
     facts.type = MemoryType::pinned;
   } else if (piece.origin == Origin::managed) {
     facts.type = MemoryType::managed;
+    facts.device = piece.device;
   } else {
     facts = {.type = MemoryType::device,
              .device = piece.device,

@@ -58,7 +58,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Device memory is full of 0xD7. `device` is -1 for memory of the host.
+  // Device memory is full of 0xD7. `device` is -1 for pinned memory.
   Code allocate(Origin origin, int device, std::size_t bytes, std::byte*& address);
   // Of any of these origins. `device` must be the one that it was allocated or imported with, if it is a
   // device's.

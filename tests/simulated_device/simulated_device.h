@@ -72,7 +72,7 @@ class SimulatedDevice final : public Api {
 
   // Of the entered device, as by cudaMallocAsync: cannot be exported. Freed with free().
   Code allocate_pool_memory(std::size_t bytes, std::byte*& memory);
-  // Freed with free().
+  // For the entered device. Freed with free().
   Code allocate_managed(std::size_t bytes, std::byte*& memory);
   // Where the test reads and writes what a device address names, without a stream. Null: it names nothing.
   [[nodiscard]] std::byte* reach(const void* device_address, std::size_t bytes = 1) const;

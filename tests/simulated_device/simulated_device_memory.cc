@@ -19,7 +19,8 @@ Code SimulatedDevice::allocate_pool_memory(std::size_t bytes, std::byte*& memory
 }
 
 Code SimulatedDevice::allocate_managed(std::size_t bytes, std::byte*& memory) {
-  return memory_.allocate(Origin::managed, -1, bytes, memory);
+  const int device = current_device();
+  return device < 0 ? Code::invalid_context : memory_.allocate(Origin::managed, device, bytes, memory);
 }
 
 std::byte* SimulatedDevice::reach(const void* device_address, std::size_t bytes) const {

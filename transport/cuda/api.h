@@ -50,7 +50,7 @@ enum class MemoryType : std::uint8_t {
 
 struct PointerFacts {
   MemoryType type = MemoryType::pageable;
-  int device = -1;  // device: whose it is
+  int device = -1;  // device: whose it is; managed: for which it was made
   // device: the allocation that it lies in, and a number that no other allocation of this process has had.
   std::byte* base = nullptr;
   std::size_t bytes = 0;

@@ -278,6 +278,7 @@ Code Driver::facts_of(const void* address, PointerFacts& facts) noexcept {
   if (result != CUDA_SUCCESS) return code_of(result);
   if (is_managed != 0) {
     facts.type = MemoryType::managed;
+    facts.device = device;
   } else if (type == CU_MEMORYTYPE_HOST) {
     facts.type = MemoryType::pinned;
   } else if (type == CU_MEMORYTYPE_DEVICE) {

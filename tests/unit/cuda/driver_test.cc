@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -12,6 +13,7 @@ namespace {
 std::string reason_against(const char* library, const char* version, const char* init = "0") {
   setenv("PRETENDED_VERSION", version, 1);
   setenv("PRETENDED_cuInit", init, 1);
+  unsetenv("PRETENDED_DEVICES");
   const OpenedDriver opened = open_driver(library);
   EXPECT_EQ(opened.api, nullptr);
   return opened.reason;
@@ -46,6 +48,32 @@ TEST(Driver, HasNoDevice) {
 TEST(Driver, CannotBeInitialised) {
   EXPECT_EQ(reason_against(COMPLETE_DRIVER, "13000", "803"),
             "CUDA cannot be initialised: unknown (CUDA error 803)");
+}
+
+TEST(Driver, KnowsWhereAddressesLie) {
+  setenv("PRETENDED_VERSION", "13000", 1);
+  setenv("PRETENDED_cuInit", "0", 1);
+  setenv("PRETENDED_DEVICES", "2", 1);
+  const OpenedDriver opened = open_driver(COMPLETE_DRIVER);
+  ASSERT_NE(opened.api, nullptr) << opened.reason;
+  const auto facts_of = [&](std::uintptr_t address) {
+    PointerFacts facts;
+    EXPECT_EQ(opened.api->facts_of(reinterpret_cast<void*>(address), facts), Code::ok);
+    return facts;
+  };
+  EXPECT_EQ(facts_of(1).type, MemoryType::pageable);
+  EXPECT_EQ(facts_of(100).type, MemoryType::pinned);
+  EXPECT_EQ(facts_of(100).device, -1);
+  const PointerFacts on_device = facts_of(201);
+  EXPECT_EQ(on_device.type, MemoryType::device);
+  EXPECT_EQ(on_device.device, 1);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(on_device.base), 200U);
+  EXPECT_EQ(on_device.bytes, 64U);
+  EXPECT_EQ(on_device.buffer_id, 17U);
+  EXPECT_TRUE(on_device.can_be_exported);
+  EXPECT_EQ(facts_of(300).type, MemoryType::managed);
+  EXPECT_EQ(facts_of(300).device, 1);
+  EXPECT_FALSE(facts_of(300).can_be_exported);
 }
 
 }  // namespace

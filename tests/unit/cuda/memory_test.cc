@@ -43,6 +43,7 @@ TEST(SimulatedMemory, IsKnownByItsAddresses) {
   EXPECT_TRUE(facts.can_be_exported);
   EXPECT_EQ(facts_of(at, pinned + 9).type, MemoryType::pinned);
   EXPECT_EQ(facts_of(at, managed).type, MemoryType::managed);
+  EXPECT_EQ(facts_of(at, managed).device, 0);
   EXPECT_EQ(facts_of(at, pageable.data()).type, MemoryType::pageable);
   EXPECT_EQ(facts_of(at, pool).type, MemoryType::device);
   EXPECT_FALSE(facts_of(at, pool).can_be_exported);

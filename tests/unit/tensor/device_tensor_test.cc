@@ -186,6 +186,16 @@ TEST_F(DeviceTensor, DevicesOfAddresses) {
   EXPECT_EQ(device_of(nullptr), Device{});
 }
 
+TEST_F(DeviceTensor, ManagedMemoryIsOfTheDeviceItWasMadeFor) {
+  for (const Device device : {first, second}) {
+    const cuda::DeviceScope scope(device_, device.index);
+    std::byte* memory = nullptr;
+    ASSERT_EQ(device_.allocate_managed(64, memory), cuda::Code::ok);
+    EXPECT_EQ(device_of(memory + 5), device);
+    EXPECT_EQ(device_.free(memory), cuda::Code::ok);
+  }
+}
+
 TEST_F(DeviceTensor, PinnedOnesAreTheCpus) {
   const Tensor pinned = Tensor::pinned({2, 2}, DType::i32);
   EXPECT_TRUE(pinned.device().is_cpu());
