@@ -48,7 +48,7 @@ DeviceBlocks::Block DeviceBlocks::take(std::size_t bytes, cuda::Stream stream) n
 }
 
 void DeviceBlocks::give_back_after(Block block, cuda::Stream stream) noexcept {
-  const bool is_kept = kept_bytes_ + block.bytes <= most_kept_bytes && events_.take(block.after) == Code::ok;
+  const bool is_kept = kept_bytes_ + block.bytes <= bound_ && events_.take(block.after) == Code::ok;
   if (!is_kept || api_.record(block.after, stream) != Code::ok) return drop(block);
   free_.push_back(block);
   kept_bytes_ += block.bytes;

@@ -10,8 +10,8 @@
 namespace parley::transport::cuda_ipc {
 
 // Memory of one device that can be shown to other processes, recycled: for messages whose own memory cannot
-// (that of stream-ordered pools), and for partial results. Blocks are powers of two from 1 MiB on; so much of
-// them is kept, and what is more is freed as soon as it comes back, which waits for the device.
+// (that of stream-ordered pools), and for partial results. Blocks are powers of two from 1 MiB on; up to a
+// bound they are kept, and what is more is freed as soon as it comes back, which waits for the device.
 // The device is entered for all calls, and when the pool dies. Thread-safety: none; the engine's lock.
 class DeviceBlocks {
  public:
@@ -24,7 +24,9 @@ class DeviceBlocks {
     cuda::Event after = nullptr;  // while it is free: what still reads it ends here; null: nothing does
   };
 
-  DeviceBlocks(cuda::Api& api, cuda::EventPool& events) noexcept : api_(api), events_(events) {}
+  // `bound`: bytes that are kept for later.
+  DeviceBlocks(cuda::Api& api, cuda::EventPool& events, std::size_t bound = most_kept_bytes) noexcept
+      : api_(api), events_(events), bound_(bound) {}
   // Does not wait for what still reads a block: the driver does.
   ~DeviceBlocks();
   DeviceBlocks(const DeviceBlocks&) = delete;
@@ -40,6 +42,7 @@ class DeviceBlocks {
 
   cuda::Api& api_;
   cuda::EventPool& events_;
+  const std::size_t bound_;
   std::vector<Block> free_;
   std::size_t kept_bytes_ = 0;  // in free_
   std::size_t count_ = 0;       // of all blocks, given out or not

@@ -265,25 +265,53 @@ TEST_F(TransferTest, AnotherStreamFollowsIt) {
   EXPECT_EQ(device().destroy_stream(other), cuda::Code::ok);
 }
 
-TEST_F(TransferTest, BlocksOfTheDeviceAreUsedAgainInOrder) {
-  Port::Desk* const desk = port_->desk(0);
-  cuda::Stream first = own_.stream(), second = own_.stream();
-  auto block = desk->blocks.take(1000, first);
-  ASSERT_NE(block.memory, nullptr);
-  EXPECT_EQ(block.bytes, DeviceBlocks::least_bytes);
-  std::byte* const memory = block.memory;
-  device().hold(first);
-  EXPECT_EQ(device().fill(memory, 1, 1000, first), cuda::Code::ok);
-  desk->blocks.give_back_after(block, first);
-  block = desk->blocks.take(1000, second);
-  EXPECT_EQ(block.memory, memory);
-  EXPECT_EQ(device().fill(memory, 2, 1000, second), cuda::Code::ok);
-  device().let_go(first);
-  EXPECT_EQ(device().synchronize(second), cuda::Code::ok);
-  EXPECT_EQ(*device().reach(memory, 1000), std::byte{2});
-  desk->blocks.give_back_after(block, second);
-  EXPECT_EQ(device().destroy_stream(first), cuda::Code::ok);
-  EXPECT_EQ(device().destroy_stream(second), cuda::Code::ok);
+// Both ways in, with what they copy from, and the driver's own where there is no pinned memory.
+TEST_F(TransferTest, WhatDoesNotReachTheDeviceIsTold) {
+  std::byte* const memory = allocate(5000);
+  Transfer& transfer = begin(memory, 5000);
+  const base::Status lost(Code::device_failed, 700);
+  for (const Call call : {Call::copy, Call::record}) {
+    device().fail_next(call, cuda::Code::illegal_address);
+    EXPECT_EQ(transfer.write(0, content(5000)), lost);
+    std::byte* const place = transfer.landing_place(5000);
+    ASSERT_NE(place, nullptr);
+    device().fail_next(call, cuda::Code::illegal_address);
+    EXPECT_EQ(transfer.landed(place, 0, 5000), lost);
+  }
+  const auto allocations = device().count(Call::allocate_pinned);
+  EXPECT_TRUE(transfer.write(0, content(5000)).ok());
+  EXPECT_EQ(device().count(Call::allocate_pinned), allocations) << "the blocks are there still";
+  EXPECT_EQ(found(memory, 5000), content(5000));
+  transfer.release();
+}
+
+TEST_F(TransferTest, WithoutPinnedMemoryAFailureIsToldToo) {
+  Transfer& transfer = begin(allocate(5000), 5000);
+  device().fail_next(Call::allocate_pinned, cuda::Code::out_of_memory, 100);
+  device().fail_next(Call::copy, cuda::Code::illegal_address);
+  EXPECT_EQ(transfer.write(0, content(5000)), base::Status(Code::device_failed, 700));
+  transfer.release();
+}
+
+TEST_F(TransferTest, AStreamThatCannotBeOrderedIsTold) {
+  cuda::Stream other = own_.stream();
+  std::byte* const memory = allocate(100);
+  Transfer& transfer = begin(memory, 100);
+  device().hold(cuda::default_stream);
+  EXPECT_TRUE(transfer.write(0, content(100)).ok());
+  // In the order in which they are needed; the write has its event still.
+  for (const Call call : {Call::create_event, Call::record, Call::wait}) {
+    device().fail_next(call, cuda::Code::illegal_address);
+    EXPECT_EQ(transfer.order(other), cuda::Code::illegal_address) << static_cast<int>(call);
+    EXPECT_EQ(device().pending(other), 0U);
+  }
+  EXPECT_EQ(device().count(Call::create_event), 3U) << "the event was kept";
+  EXPECT_EQ(transfer.order(other), cuda::Code::ok);
+  EXPECT_EQ(device().pending(other), 1U);
+  device().let_go(cuda::default_stream);
+  transfer.release();
+  EXPECT_EQ(device().synchronize(other), cuda::Code::ok);
+  EXPECT_EQ(device().destroy_stream(other), cuda::Code::ok);
 }
 
 }  // namespace
