@@ -297,6 +297,43 @@ TEST_F(Mover, APlaceThatCannotBeShownIsFilledFromABlock) {
   EXPECT_EQ(device().free(pool), cuda::Code::ok);
 }
 
+// The peer has begun to push, and its stream has not come to it.
+TEST_F(Mover, WhatCannotBeFetchedFromABlockIsTold) {
+  std::byte* pool = nullptr;
+  ASSERT_EQ(device().allocate_pool_memory(64, pool), cuda::Code::ok);
+  Semaphores of_peer(*port_, ledger_.own_words());
+  for (const Call call : {Call::wait_word, Call::copy}) {
+    Transfer& transfer = begin(pool, 64);
+    const auto place = mover_.expose_place(transfer, 64);
+    ASSERT_TRUE(place);
+    ledger_.take(*place);
+    of_peer.promise(finished_of(0));
+    device().fail_next(call, cuda::Code::illegal_address);
+    EXPECT_EQ(mover_.note_pushed(place->handle, transfer, 64), base::Status(Code::device_failed, 700));
+    transfer.release();
+    EXPECT_NE(device().pending(cuda::default_stream), 0U) << "who frees the memory waits for the peer";
+    of_peer.give(finished_of(0));
+    EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  }
+  EXPECT_EQ(device().free(pool), cuda::Code::ok);
+}
+
+TEST_F(Mover, AStreamThatCannotBeToldToWaitForThePeerIsAFailure) {
+  Semaphores of_peer(*port_, ledger_.own_words());
+  Transfer& transfer = begin(allocate(64), 64);
+  const auto exposure = mover_.expose_device(transfer);
+  ASSERT_TRUE(exposure);
+  ledger_.take(*exposure);
+  of_peer.promise(finished_of(0));
+  mover_.note_pulled(exposure->handle);
+  device().fail_next(Call::wait_word, cuda::Code::illegal_address);
+  EXPECT_EQ(transfer.order(cuda::default_stream), cuda::Code::illegal_address);
+  EXPECT_EQ(transfer.order(cuda::default_stream), cuda::Code::ok) << "asked again";
+  EXPECT_EQ(device().pending(cuda::default_stream), 1U);
+  transfer.release();
+  of_peer.give(finished_of(0));
+}
+
 TEST_F(Mover, RefusesMalformedNotes) {
   const MemoryNote memory{.number = 1, .bytes = 64};
   EXPECT_FALSE(tell(memory, sizeof(memory) - 1));

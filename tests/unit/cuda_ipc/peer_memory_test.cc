@@ -1,75 +1,14 @@
 // What a mover makes of memory that another process has shown: when it is opened, how often, and what is done
 // where that fails.
 #include <memory>
-#include <string>
-#include <utility>
 
-#include "tests/unit/cuda_ipc/owner.h"
-#include "tests/unit/cuda_ipc/rank.h"
+#include "tests/unit/cuda_ipc/peer_memory.h"
 
 namespace parley::transport::cuda_ipc {
 namespace {
 
 using base::Code;
 using cuda::testing::Call;
-
-// One end of a link to the owner.
-class Link {
- public:
-  explicit Link(Port& port) : mover_(port, &ledger_, IpcMover::Copies::by_us) {}
-
-  template <typename What>
-  bool tell(const What& what) {
-    return mover_.take_note(std::as_bytes(std::span(&what, 1)));
-  }
-  Code pull(Transfer& into, std::uint32_t memory, std::size_t bytes = Owner::bytes) {
-    const Key key{.memory = memory, .ticket_word = 1};
-    RemoteKey remote;
-    std::memcpy(remote.bytes.data(), &key, sizeof(key));
-    return mover_.pull_to_device(remote, into, bytes).code();
-  }
-  void end() {
-    mover_.end();
-    EXPECT_TRUE(mover_.look_after_end());
-  }
-
- private:
-  Ledger ledger_;
-  IpcMover mover_;
-};
-
-class PeerMemory : public Rank {
- protected:
-  ~PeerMemory() override { device().synchronize(cuda::default_stream); }
-
-  void show(std::initializer_list<std::uint32_t> numbers) {
-    for (const std::uint32_t number : numbers) EXPECT_TRUE(link_->tell(owner_.note(number - 1, number)));
-  }
-  // Reads the whole of it by the device. Nothing: it goes by way of the host.
-  std::string pull(std::uint32_t number) { return pull(*link_, number); }
-  std::string pull(Link& link, std::uint32_t number) {
-    const auto copies = device().count(Call::copy);
-    const Code code = begin_pull(link, number);
-    EXPECT_EQ(device().count(Call::copy) - copies, code == Code::ok ? 1U : 0U);
-    if (code != Code::ok) return {};
-    EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
-    return own_.text(target_, Owner::bytes);
-  }
-  Code begin_pull(Link& link, std::uint32_t number) {
-    if (target_ == nullptr) target_ = allocate(Owner::bytes);
-    Transfer& into = begin(target_, Owner::bytes);
-    const Code code = link.pull(into, number);
-    into.release();
-    return code;
-  }
-  // What has been asked of the driver so far.
-  std::uint64_t tries() { return device().count(Call::import_memory); }
-  static std::string all(char letter) { return std::string(Owner::bytes, letter); }
-
-  Owner owner_{3};
-  std::byte* target_ = nullptr;
-  std::unique_ptr<Link> link_ = std::make_unique<Link>(*port_);
-};
 
 TEST_F(PeerMemory, IsOpenedOnceAndClosedWhenItIsForgotten) {
   show({1, 2});
