@@ -32,11 +32,11 @@ const char* to_string(Code code) noexcept {
 }
 
 std::string Status::describe() const {
-  std::string text = to_string(code_);
+  const std::string text = to_string(code_);
+  if (native_ == 0) return text;
   if (code_ == Code::device_failed) return text + ": CUDA error " + std::to_string(native_);
   // system_category().message is thread-safe, strerror is not.
-  if (native_ != 0) text += ": " + std::system_category().message(native_);
-  return text;
+  return text + ": " + std::system_category().message(native_);
 }
 
 }  // namespace parley::base

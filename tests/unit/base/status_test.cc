@@ -48,6 +48,8 @@ TEST(Status, EveryCodeHasWordsOfItsOwn) {
 TEST(Status, DescribesTheNativeError) {
   EXPECT_EQ(Status(Code::peer_died, ECONNRESET).describe(), "peer died: Connection reset by peer");
   EXPECT_EQ(Status(Code::peer_left).describe(), "peer left");
+  EXPECT_EQ(Status(Code::device_failed, 700).describe(), "the device failed: CUDA error 700");
+  EXPECT_EQ(Status(Code::device_failed).describe(), "the device failed") << "as a peer has told";
 }
 
 TEST(Status, ComparesCodeAndNativeError) {
