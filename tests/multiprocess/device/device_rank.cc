@@ -19,10 +19,10 @@ void require(cuda::Api& api, cuda::Code code, const char* what) {
 
 }  // namespace
 
-DeviceRank::DeviceRank(int physical) {
+DeviceRank::DeviceRank(int physical, int devices) {
   if (!is_real()) {
     simulated_ = std::make_unique<cuda::testing::SimulatedDevice>(
-        cuda::testing::SimulatedDevice::Options{.first_physical = physical});
+        cuda::testing::SimulatedDevice::Options{.devices = devices, .first_physical = physical});
     for (const auto& entry : tests::host_kernels())
       simulated_->add_kernel(entry.first, [run = entry.second](std::span<const std::byte> arguments,
                                                                const cuda::testing::KernelMemory& memory) {
@@ -43,8 +43,9 @@ bool DeviceRank::is_real() {
   return wish != nullptr && std::string_view(wish) == "cuda";
 }
 
-DeviceBuffer::DeviceBuffer(DeviceRank& rank, std::size_t bytes, Source source) : rank_(rank), bytes_(bytes) {
-  const cuda::DeviceScope scope(rank_.api(), 0);
+DeviceBuffer::DeviceBuffer(DeviceRank& rank, std::size_t bytes, Source source, int device)
+    : rank_(rank), bytes_(bytes), device_(device) {
+  const cuda::DeviceScope scope(rank_.api(), device_);
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   require(rank_.api(),
           source == Source::pool ? rank_.simulated().allocate_pool_memory(size, data_)
@@ -53,23 +54,23 @@ DeviceBuffer::DeviceBuffer(DeviceRank& rank, std::size_t bytes, Source source) :
 }
 
 DeviceBuffer::~DeviceBuffer() {
-  const cuda::DeviceScope scope(rank_.api(), 0);
+  const cuda::DeviceScope scope(rank_.api(), device_);
   (void)rank_.api().free(data_);
 }
 
 Tensor DeviceBuffer::tensor(std::size_t bytes, std::size_t offset) const {
-  return Tensor::from_blob(data_ + offset, bytes, DType::bytes, {}, Device{Device::cuda, 0});
+  return Tensor::from_blob(data_ + offset, bytes, DType::bytes, {}, Device{Device::cuda, device_});
 }
 
 void DeviceBuffer::upload(const std::vector<std::byte>& content, std::size_t offset) const {
-  const cuda::DeviceScope scope(rank_.api(), 0);
+  const cuda::DeviceScope scope(rank_.api(), device_);
   require(rank_.api(), rank_.api().copy(data_ + offset, content.data(), content.size(), cuda::default_stream),
           "copy");
   require(rank_.api(), rank_.api().synchronize(cuda::default_stream), "synchronize");
 }
 
 std::vector<std::byte> DeviceBuffer::download(std::size_t bytes, std::size_t offset) const {
-  const cuda::DeviceScope scope(rank_.api(), 0);
+  const cuda::DeviceScope scope(rank_.api(), device_);
   std::vector<std::byte> content(bytes);
   if (bytes == 0) return content;
   require(rank_.api(), rank_.api().copy(content.data(), data_ + offset, bytes, cuda::default_stream), "copy");

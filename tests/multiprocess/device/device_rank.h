@@ -13,12 +13,13 @@
 
 namespace parley::testing {
 
-// The device of one rank: the machine's where PARLEY_TEST_DEVICE=cuda is set, else a simulated one. Made in
-// the rank's process before its world, and there until that has gone.
+// The device, or devices, of one rank: the machine's where PARLEY_TEST_DEVICE=cuda is set, else a simulated
+// one. Made in the rank's process before its world, and there until that has gone.
 class DeviceRank {
  public:
-  // `physical`: which GPU of the host is device 0 here, where it is simulated.
-  explicit DeviceRank(int physical = 0);
+  // Where it is simulated. `physical`: which GPU of the host is device 0 here; `devices`: how many are
+  // visible, from there on.
+  explicit DeviceRank(int physical = 0, int devices = 1);
   ~DeviceRank();
   DeviceRank(const DeviceRank&) = delete;
   DeviceRank& operator=(const DeviceRank&) = delete;
@@ -35,12 +36,12 @@ class DeviceRank {
   cuda::Api* api_ = nullptr;
 };
 
-// Memory on device 0.
+// Memory on a device.
 class DeviceBuffer {
  public:
   enum class Source : std::uint8_t { plain, pool };  // pool: other processes cannot open it
 
-  DeviceBuffer(DeviceRank& rank, std::size_t bytes, Source source = Source::plain);
+  DeviceBuffer(DeviceRank& rank, std::size_t bytes, Source source = Source::plain, int device = 0);
   ~DeviceBuffer();
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
@@ -50,13 +51,14 @@ class DeviceBuffer {
   [[nodiscard]] Tensor tensor(std::size_t bytes, std::size_t offset = 0) const;
   [[nodiscard]] Tensor tensor() const { return tensor(bytes_); }
 
-  // Both wait for the default stream.
+  // Both wait for the device's default stream.
   void upload(const std::vector<std::byte>& content, std::size_t offset = 0) const;
   [[nodiscard]] std::vector<std::byte> download(std::size_t bytes, std::size_t offset = 0) const;
 
  private:
   DeviceRank& rank_;
   std::size_t bytes_;
+  int device_;
   std::byte* data_ = nullptr;
 };
 
