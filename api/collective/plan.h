@@ -101,7 +101,7 @@ class PlanCache {
   // Nor is it worth a part of its own to know who lends less.
   static constexpr std::size_t least_roll_call_bytes = 128 << 10;
   // Nor is less of ordinary memory worth it, where the kernel looks up each page.
-  static constexpr std::size_t least_copied_bytes = std::size_t{4} << 20;
+  static constexpr std::size_t least_copied_bytes = std::size_t{2} << 20;
 
  private:
   struct Entry {

@@ -103,7 +103,7 @@ TEST(Plan, OfTwoPartsSaysSo) {
   plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
   const std::string text = plans.explain({.operation = Operation::all_reduce, .count = 1 << 20});
   EXPECT_TRUE(text.ends_with("; slices where all buffers are shared tensors")) << text;
-  const std::string large = plans.explain({.operation = Operation::all_reduce, .count = 4 << 20});
+  const std::string large = plans.explain({.operation = Operation::all_reduce, .count = 2 << 20});
   EXPECT_TRUE(large.ends_with(", or every rank may copy them out of the others' processes")) << large;
 }
 
