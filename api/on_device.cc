@@ -68,7 +68,8 @@ void order_after(int device, void* stream) {
   cuda::Code code = api.create_event(reached);
   if (code == cuda::Code::ok) {
     code = api.record(reached, earlier);
-    if (code == cuda::Code::ok) code = api.wait(current, reached);
+    // A stream of another device cannot be told to record it.
+    code = code == cuda::Code::ok ? api.wait(current, reached) : api.synchronize(earlier);
     (void)api.destroy_event(reached);  // the driver does so when it was reached
   }
   if (code != cuda::Code::ok) throw SystemError("wait: the device failed: " + api.describe(code));

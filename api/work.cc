@@ -53,8 +53,7 @@ RecvStatus Work::wait(std::chrono::nanoseconds timeout) {
     }
     WorkAccess::note_stream(*this);
     operation_.reset();
-  } else if (device_ >= 0 && !error_) [[unlikely]] {
-    // An earlier call has had another stream go on after it, perhaps.
+  } else if (std::exchange(owes_order_, false)) [[unlikely]] {
     detail::order_after(device_, detail::stream_of_number(stream_));
     WorkAccess::note_stream(*this);
   }
@@ -118,6 +117,7 @@ void detail::WorkAccess::settle(Work& work, const Outcome& outcome) {
     work.error_ = std::current_exception();
   }
   note_stream(work);
+  work.owes_order_ = work.device_ >= 0 && work.error_ == nullptr;
   work.operation_.reset();
 }
 

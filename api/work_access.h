@@ -21,7 +21,7 @@ struct WorkAccess {
   static bool is_pending(const Work& work) noexcept { return work.operation_ != nullptr; }
   // Of one whose operation is gone: whether wait() throws, or orders a stream.
   static bool has_more_to_wait_for(const Work& work) noexcept {
-    return work.error_ != nullptr || work.device_ >= 0;
+    return work.error_ != nullptr || work.owes_order_;
   }
   // The outcome of the Work's operation, which is then gone.
   static void settle(Work& work, const Outcome& outcome);

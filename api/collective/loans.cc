@@ -38,6 +38,7 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
   }
   own_card_.lent |= (is_lent_[0] ? LoanCard::input_bit : 0U) | (is_lent_[1] ? LoanCard::output_bit : 0U) |
                     (could_lend_all ? LoanCard::all_bit : 0U);
+  // Also where this rank's lie in the arena: those of others may not.
   if (may_bring() && may_copy()) own_card_.lent |= LoanCard::copies_bit;
 }
 
@@ -96,14 +97,15 @@ void Loans::tell() noexcept {
 }
 
 bool Loans::lend_all_if_everyone_can() noexcept {
+  if (!could_lend_all()) return false;
   std::uint32_t any = own_card_.lent, every = own_card_.lent;
   for (const std::uint32_t rank : team_->neighbours) {
     const std::uint32_t told = commons_->card(rank, card_).lent;
     any |= told;
     every &= told;
-    if ((every & LoanCard::all_bit) == 0) return false;
   }
-  is_all_lent_ = (any & any_copied_bits) == 0 || (every & LoanCard::copies_bit) != 0;
+  const bool can_read_all = (any & any_copied_bits) == 0 || (every & LoanCard::copies_bit) != 0;
+  is_all_lent_ = (every & LoanCard::all_bit) != 0 && can_read_all;
   if (is_all_lent_) is_lent_[0] = is_lent_[1] = true;
   return is_all_lent_;
 }

@@ -47,7 +47,7 @@ class Loans {
   // of that was published yet.
   void tell() noexcept;
   // Where a piece that this rank or another one may lend lies, of so many bytes from byte `begin` on; null:
-  // in its stage, or it is brought(). Another one's: only after a mark that tells of it.
+  // in its stage, or to be brought. Another one's: only after a mark that tells of it.
   [[nodiscard]] std::byte* find(std::uint32_t owner, schedule::Loan buffer, std::uint64_t begin,
                                 std::uint64_t bytes) noexcept;
   // Whether another one's is to be copied out of its process. REQUIRES: find() has looked for it.

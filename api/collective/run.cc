@@ -284,6 +284,8 @@ std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
   } else {
     local_offset_ = step.to.count;
   }
+  if (failure_) [[unlikely]]
+    return most;
   local_offset_ += count;
   if (local_offset_ == step.to.count) {
     local_offset_ = 0;

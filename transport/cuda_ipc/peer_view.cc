@@ -144,13 +144,15 @@ bool PeerView::open(Memory& memory) noexcept {
 }
 
 // Where there is no room, first what nobody needs any more makes some, then what would have to be opened
-// again.
+// again; that but for the first time, or several that find none would close all others again and again.
 Code PeerView::map(Memory& memory) noexcept {
   cuda::Api& api = *port_.api();
   const cuda::DeviceScope scope(api, memory.device);
   Code code = acquire(api, memory.note.handle, memory.base);
   if (is_for_want_of_room(code) && close_forgotten()) code = acquire(api, memory.note.handle, memory.base);
-  if (is_for_want_of_room(code) && close_unused()) code = acquire(api, memory.note.handle, memory.base);
+  const bool is_first_time = memory.opens_after == 0;
+  if (is_for_want_of_room(code) && is_first_time && close_unused())
+    code = acquire(api, memory.note.handle, memory.base);
   if (code != Code::ok || is_as_large(memory)) return code;
   release(api, memory.base);
   return Code::invalid_value;

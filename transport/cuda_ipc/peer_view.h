@@ -18,9 +18,9 @@ namespace parley::transport::cuda_ipc {
 class Port;
 
 // What the peer of one link has shown us: its allocations, by the numbers of its notes, and the semaphores of
-// its slots. Allocations are opened when they are first needed, and closed when nothing of ours uses them any
-// more.
-// Thread-safety: none; the engine's lock.
+// its slots. Allocations are opened when they are first needed, and closed when nothing of ours uses them and
+// the peer has said that they are gone, or has gone itself, or there is no room for others. Thread-safety:
+// none; the engine's lock.
 class PeerView {
  public:
   PeerView(Port& port, std::shared_ptr<Semaphores> semaphores) noexcept

@@ -32,7 +32,8 @@ class Neighbour {
                                                               std::size_t bytes) const noexcept = 0;
 
   // Of any other memory, which its process may be read for where it lies, by copies that the kernel makes.
-  // What names this memory of ours to all peers that may read it so. Nothing: the peer may not.
+  // What names this memory of ours, of one byte at least, to all peers that may read it so. Nothing: the peer
+  // may not, or the kernel cannot; it is tried.
   [[nodiscard]] virtual std::optional<RemoteKey> key_for_copies(
       base::ConstMemoryRef memory) const noexcept = 0;
   // Whether we may read the peer's at this moment; it is tried, which costs a system call.

@@ -153,14 +153,16 @@ bool Messenger::send_controls(Peer& peer) noexcept {
     peer.abort_contexts.erase(peer.abort_contexts.begin());
     forget_abort(header.context);
   }
+  // The oldest first: who has accepted several offers that are revoked takes its receives back in this order.
   const auto send_ids = [&](PacketKind kind, std::vector<std::uint32_t>& ids) {
-    while (!ids.empty()) {
+    std::size_t sent = 0;
+    for (; sent < ids.size(); ++sent) {
       PacketHeader header{.kind = kind};
-      header.id = ids.back();
-      if (!send_control(header)) return false;
-      ids.pop_back();
+      header.id = ids[sent];
+      if (!send_control(header)) break;
     }
-    return true;
+    ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(sent));
+    return ids.empty();
   };
   if (!send_ids(PacketKind::revoke, peer.revoke_ids) || !send_ids(PacketKind::revoked, peer.revoked_ids))
     return false;

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -34,6 +35,15 @@ bool PeerMemory::can_read_now() noexcept {
   const CrossRead result = try_cross_read(terms_.own->read, terms_.process, terms_.word_address, terms_.word);
   if (result == CrossRead::not_allowed) (void)give_up_on({Code::io_error, EPERM});
   return result == CrossRead::works;  // else it is about to end, perhaps
+}
+
+bool PeerMemory::can_be_copied(base::ConstMemoryRef memory) const noexcept {
+  for (const std::byte* const at : {memory.data, memory.data + memory.bytes - 1}) {
+    std::byte seen{};
+    const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(at)};
+    if (!terms_.own->read(getpid(), address, {&seen, 1}).ok()) return false;
+  }
+  return true;
 }
 
 Status PeerMemory::read(std::uint64_t address, base::MemoryRef into) const noexcept {

@@ -20,6 +20,9 @@ class PeerMemory {
 
   // Whether we may read it at this moment; it is tried.
   bool can_read_now() noexcept;
+  // Whether the kernel copies out of this memory of ours, as it does not where a device's is mapped; it is
+  // tried.
+  [[nodiscard]] bool can_be_copied(base::ConstMemoryRef memory) const noexcept;
   // Copies from `address` in the peer. Fails with the kernel's error. REQUIRES: we_read() is `works`.
   base::Status read(std::uint64_t address, base::MemoryRef into) const noexcept;
   // Whether what was read of a process of this number was the peer's.

@@ -26,7 +26,7 @@ std::shared_ptr<const std::byte> ShmNeighbour::look(const RemoteKey& key, std::s
 }
 
 std::optional<RemoteKey> ShmNeighbour::key_for_copies(base::ConstMemoryRef memory) const noexcept {
-  if (memory_.peer_reads() != CrossRead::works) return std::nullopt;
+  if (memory_.peer_reads() != CrossRead::works || !memory_.can_be_copied(memory)) return std::nullopt;
   RemoteKey key;
   const std::uint64_t address = reinterpret_cast<std::uintptr_t>(memory.data);
   std::memcpy(key.bytes.data(), &address, sizeof(address));
@@ -38,7 +38,8 @@ base::Status ShmNeighbour::copy(const RemoteKey& key, std::size_t offset, base::
   std::memcpy(&address, key.bytes.data(), sizeof(address));
   if (memory_.we_read() != CrossRead::works) return base::Code::unreachable;
   if (const base::Status status = memory_.read(address + offset, into); !status.ok()) {
-    if (status.native() == ESRCH) return base::Code::peer_died;  // or about to
+    if (status.native() == ESRCH)
+      return base::Code::peer_died;  // or is about to end; no rank goes on without its first thread
     return status.native() == EFAULT ? status : memory_.give_up_on(status);
   }
   return memory_.was_the_peers() ? base::Status() : base::Status(base::Code::peer_died);

@@ -43,10 +43,10 @@ class PARLEY_API Work {
   // The same, but gives up after `timeout` with TimeoutError; then the operation is still pending.
   RecvStatus wait(std::chrono::nanoseconds timeout);
 
-  // Of memory on a device an operation is done when it is matched and the device has been told: each wait(),
-  // and a test() that is true, has the current stream (StreamGuard) go on after it, and blocks nobody until
-  // the device is through. The stream of one call must live until the next. This does block: the elements are
-  // there when it returns. Of other memory it is wait().
+  // Of memory on a device an operation is done when it is matched and the device has been told: the test()
+  // that finds that, and the wait() that comes first, have the current stream (StreamGuard) go on after it,
+  // and block nobody until the device is through. This does block: the elements are there when it returns. Of
+  // other memory it is wait().
   RecvStatus synchronize();
 
   // Makes progress once; whether the operation has ended, well or not. Never throws its error: wait() does.
@@ -75,8 +75,9 @@ class PARLEY_API Work {
   std::unique_ptr<detail::Operation, detail::OperationRelease> operation_;
   RecvStatus status_;
   std::exception_ptr error_;
-  int device_ = -1;  // where its memory is, if that is a device, and then
-  int stream_ = 0;   // the number of the stream that goes on after it
+  int device_ = -1;          // where its memory is, if that is a device, and then
+  int stream_ = 0;           // the number of the stream that goes on after it
+  bool owes_order_ = false;  // test() has found its end, and who waits may have another stream
 };
 
 // Waits for all; then throws the first error in the span's order, if any.

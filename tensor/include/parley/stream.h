@@ -9,7 +9,8 @@ namespace parley {
 // the legacy default stream.
 //
 // An operation copies in the stream that was current when it was called; that stream lives until the
-// operation was waited for. Waiting orders the stream that is current then.
+// operation was waited for, and so does the one that was current when a test() found its end. Waiting orders
+// the stream that is current then.
 // Thread-safety: of its own thread only.
 class PARLEY_API StreamGuard {
  public:

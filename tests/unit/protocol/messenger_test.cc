@@ -191,6 +191,36 @@ TEST(Messenger, NothingOvertakesAReceiveWhoseOfferIsRevoked) {
   }
 }
 
+// Several at once: their receives come back in the order in which they were posted.
+TEST(Messenger, OffersThatAreRevokedTogetherGivePlacesBackInOrder) {
+  WorldOfMessengers world(2);
+  const auto large = bytes(offered, 1), small = bytes(eager, 2), last = bytes(eager, 3);
+  auto in_older = bytes(offered, 0), in_newer = bytes(offered, 0);
+  const Posted one = world.send(0, 1, 1, large), other = world.send(0, 1, 1, large);
+  const Posted next = world.send(0, 1, 1, small);
+  Request& older = world.receive(1, 0, 1, in_older);
+  Request& newer = world.receive(1, 0, 1, in_newer);
+  while (older.state == RequestState::posted || newer.state == RequestState::posted) world.progress(1);
+  const auto now = std::chrono::steady_clock::now();
+  world.messengers[0]->tick(now);
+  world.messengers[0]->tick(now + std::chrono::hours(2));  // both deadlines have passed
+  for (const Posted& revoked : {one, other}) ASSERT_EQ(revoked.request->status, Code::timed_out);
+  world.settle();
+  EXPECT_EQ(older.state, RequestState::done);
+  EXPECT_EQ(older.message_bytes, small.size());
+  EXPECT_EQ(newer.state, RequestState::posted);
+  const Posted then = world.send(0, 1, 1, last);
+  world.settle();
+  EXPECT_EQ(newer.state, RequestState::done);
+  in_older.resize(eager);
+  in_newer.resize(eager);
+  EXPECT_EQ(in_older, small);
+  EXPECT_EQ(in_newer, last);
+  for (const Posted& sent : {one, other, next, then})
+    if (sent.request != nullptr) world.messengers[0]->release(*sent.request);
+  for (Request* received : {&older, &newer}) world.messengers[1]->release(*received);
+}
+
 TEST(Messenger, ADeadlockTakesBothMessagesBackBeforeAnythingElseIsSent) {
   WorldOfMessengers world(2);
   const auto out = bytes(eager);
