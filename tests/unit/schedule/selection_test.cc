@@ -170,6 +170,24 @@ TEST(Selection, TakesFewMessagesAndNoPipelineWhereRanksShareCores) {
   EXPECT_EQ(chosen(Operation::all_to_all, 1 << 20), Algorithm::linear);
 }
 
+// What three, four and eight ranks on two cores were measured with, in shared memory.
+TEST(Selection, FoldsSlicesSoonerWhereRanksShareCoresButForOneRoot) {
+  const auto chosen = [](Operation operation, std::uint32_t ranks, std::uint64_t bytes) {
+    Request one = request(operation, ranks, bytes);
+    one.shape.line_count = 14;
+    one.shape.stage_count = (256 << 10) / 4;
+    one.surroundings.ranks_per_core = ranks / 2.0;
+    return select(one, {}).chosen.algorithm;
+  };
+  EXPECT_EQ(chosen(Operation::all_reduce, 3, 64 << 10), Algorithm::flat);
+  EXPECT_EQ(chosen(Operation::all_reduce, 4, 16 << 10), Algorithm::flat);
+  EXPECT_EQ(chosen(Operation::all_reduce, 4, 64 << 10), Algorithm::slices);
+  EXPECT_EQ(chosen(Operation::all_reduce, 8, 16 << 10), Algorithm::slices);
+  for (const std::uint64_t bytes : {16 << 10, 64 << 10})
+    for (const std::uint32_t ranks : {4, 8})
+      EXPECT_EQ(chosen(Operation::reduce, ranks, bytes), Algorithm::flat);
+}
+
 TEST(Selection, IsExplainedInWords) {
   Request one = request(Operation::all_reduce, 4, 1 << 20);
   const std::string text = explain(one, select(one, {}));
