@@ -3,6 +3,7 @@
 #include <parley/stream.h>
 #include <parley/work.h>
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -28,7 +29,7 @@ struct WorkAccess {
   static void set_status(Work& work, const RecvStatus& status) noexcept { work.status_ = copy_of(status); }
   // Its memory is on that device.
   static void set_device(Work& work, int device) noexcept {
-    work.device_ = device;
+    work.device_ = static_cast<std::int16_t>(device);
     note_stream(work);
   }
   // The caller's current stream goes on after it.

@@ -75,9 +75,9 @@ class PARLEY_API Work {
   std::unique_ptr<detail::Operation, detail::OperationRelease> operation_;
   RecvStatus status_;
   std::exception_ptr error_;
-  int device_ = -1;          // where its memory is, if that is a device, and then
-  int stream_ = 0;           // the number of the stream that goes on after it
-  bool owes_order_ = false;  // test() has found its end, and who waits may have another stream
+  std::int16_t device_ = -1;  // where its memory is, if that is a device, and then
+  bool owes_order_ = false;   // test() has found its end, and who waits may have another stream
+  int stream_ = 0;            // the number of the stream that goes on after it
 };
 
 // Waits for all; then throws the first error in the span's order, if any.
