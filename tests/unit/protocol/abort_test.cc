@@ -2,18 +2,13 @@
 
 #include <string>
 
+#include "tests/unit/protocol/message_bytes.h"
 #include "tests/unit/protocol/world_of_messengers.h"
 
 namespace parley::transport {
 namespace {
 
 using base::Code;
-
-std::vector<std::byte> bytes(std::size_t count, int value = 7) {
-  return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
-
-constexpr std::size_t eager = 100;
 
 TEST(Abort, EndsTheContextEverywhereAndLeavesOthersAlone) {
   WorldOfMessengers world(3);

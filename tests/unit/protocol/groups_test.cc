@@ -2,6 +2,7 @@
 #include <array>
 
 #include "tests/unit/protocol/forged_link.h"
+#include "tests/unit/protocol/message_bytes.h"
 #include "tests/unit/protocol/world_of_messengers.h"
 
 namespace parley::transport {
@@ -10,12 +11,6 @@ namespace {
 using base::Code;
 
 constexpr std::uint32_t context = 11;
-constexpr std::size_t eager = 100;
-constexpr std::size_t offered = 300 * 1024;
-
-std::vector<std::byte> bytes(std::size_t count, int value = 7) {
-  return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
 
 // Four processes; 0, 1 and 2 are of the context.
 class Groups : public testing::Test {

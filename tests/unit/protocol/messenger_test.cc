@@ -1,19 +1,13 @@
 #include <algorithm>
 #include <string>
 
+#include "tests/unit/protocol/message_bytes.h"
 #include "tests/unit/protocol/world_of_messengers.h"
 
 namespace parley::transport {
 namespace {
 
 using base::Code;
-
-std::vector<std::byte> bytes(std::size_t count, int value = 7) {
-  return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
-
-constexpr std::size_t eager = 100;
-constexpr std::size_t offered = 300 * 1024;
 
 class EachSize : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Messenger, EachSize, testing::Values(0, eager, 20 * 1024, offered, 3 * 1024 * 1024));

@@ -1,19 +1,13 @@
 // Offers that are taken back when their receiver has accepted them: their receives have their places again.
 #include <chrono>
 
+#include "tests/unit/protocol/message_bytes.h"
 #include "tests/unit/protocol/world_of_messengers.h"
 
 namespace parley::transport {
 namespace {
 
 using base::Code;
-
-std::vector<std::byte> bytes(std::size_t count, int value = 7) {
-  return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
-
-constexpr std::size_t eager = 100;
-constexpr std::size_t offered = 300 * 1024;
 
 TEST(RevokedOffer, ThatCrossesAGrantGivesTheReceiveItsPlaceBack) {
   WorldOfMessengers world(2);
