@@ -111,12 +111,9 @@ transport::DeviceMover* make_device_mover(World& world, transport::PeerId peer,
                                           transport::Endpoint& endpoint) try {
   using transport::cuda_ipc::IpcMover;
   const auto self = static_cast<transport::PeerId>(world.rank);
-  const bool is_to_self = peer == self;
-  if (world.device_wish == DeviceWish::staged) return nullptr;
-  if (!is_to_self && endpoint.ledger == nullptr) return nullptr;
-  world.device_movers.push_back(
-      std::make_unique<IpcMover>(world.devices, is_to_self ? nullptr : endpoint.ledger,
-                                 self < peer ? IpcMover::Copies::by_us : IpcMover::Copies::by_peer));
+  if (world.device_wish == DeviceWish::staged || endpoint.ledger == nullptr) return nullptr;
+  world.device_movers.push_back(std::make_unique<IpcMover>(
+      world.devices, *endpoint.ledger, self < peer ? IpcMover::Copies::by_us : IpcMover::Copies::by_peer));
   return world.device_movers.back().get();
 } catch (const std::bad_alloc&) {
   return nullptr;

@@ -38,10 +38,12 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     options.messenger.noted_contexts = noted_contexts;
     world->engine = std::make_unique<transport::Engine>(options);
     world->engine->set_core_per_rank(roster->topology().has_core(rank));
-    auto link =
+    std::unique_ptr<transport::Transport> link =
         std::make_unique<transport::InprocTransport>(*hub, options.messenger.self, &world->engine->reactor());
-    auto& added = world->engine->add(
-        std::make_unique<FaultTransport>(std::move(link), plans[static_cast<std::size_t>(rank)]));
+    // Faults befall what goes by a link: with any, all data do.
+    const auto& plan = plans[static_cast<std::size_t>(rank)];
+    if (plan.has_faults()) link = std::make_unique<FaultTransport>(std::move(link), plan);
+    auto& added = world->engine->add(std::move(link));
     ranks.push_back({std::move(world), &added});
   }
   return ranks;

@@ -21,22 +21,16 @@ Key parse(const RemoteKey& bytes) noexcept {
   return key;
 }
 
-std::shared_ptr<Semaphores> own_semaphores(Port& port, OfferLedger* ledger) {
-  return ledger == nullptr ? std::make_shared<Semaphores>(port)
-                           : std::make_shared<Semaphores>(port, ledger->own_words());
-}
-
 }  // namespace
 
-IpcMover::IpcMover(Port& port, OfferLedger* ledger, Copies copies)
+IpcMover::IpcMover(Port& port, OfferLedger& ledger, Copies copies)
     : port_(port),
       ledger_(ledger),
+      is_within_process_(ledger.is_within_process()),
       copies_(copies),
-      slots_(std::make_shared<Slots>(port, own_semaphores(port, ledger))),
+      slots_(std::make_shared<Slots>(port, std::make_shared<Semaphores>(port, ledger.own_words()))),
       exports_(port),
-      peer_(ledger == nullptr ? nullptr
-                              : std::make_unique<PeerView>(
-                                    port, std::make_shared<Semaphores>(port, ledger->peer_words()))) {}
+      peer_(std::make_unique<PeerView>(port, std::make_shared<Semaphores>(port, ledger.peer_words()))) {}
 
 IpcMover::~IpcMover() {
   end_watch();
@@ -45,10 +39,10 @@ IpcMover::~IpcMover() {
 // From the first use of words on the peer's process is watched.
 bool IpcMover::open(Semaphores& semaphores, int device) noexcept {
   if (!semaphores.open(device)) return false;
-  if (std::exchange(is_watched_, true) || ledger_ == nullptr) return true;
+  if (std::exchange(is_watched_, true)) return true;
   try {
-    base::UniqueFd end = ledger_->end_of_peer();
-    if (end) watch_ = port_.life_watch().add(std::move(end), ledger_->own_words(), ledger_->peer_words());
+    base::UniqueFd end = ledger_.end_of_peer();
+    if (end) watch_ = port_.life_watch().add(std::move(end), ledger_.own_words(), ledger_.peer_words());
   } catch (const std::exception& error) {
     PARLEY_LOG(info, "cuda", "a rank of this host is not watched: ", error.what(),
                "; if it dies streams that wait for it go on when its link ends");
@@ -61,7 +55,7 @@ void IpcMover::end_watch() noexcept {
 }
 
 std::string IpcMover::describe() const {
-  return ledger_ == nullptr ? "device memory by device copies" : "device memory by CUDA IPC";
+  return is_within_process_ ? "device memory by device copies" : "device memory by CUDA IPC";
 }
 
 std::optional<Exposure> IpcMover::expose_device(DeviceMemory& memory) noexcept {
@@ -90,9 +84,7 @@ std::optional<Exposure> IpcMover::offer(Transfer& transfer, std::size_t bytes, U
   key.slot = slot->number;
   const bool is_shown = show(transfer, bytes, use, *slot, key) &&
                         slots_->semaphores().signal_early(transfer.stream(), ready_of(key.slot)) == Code::ok;
-  const auto ticket = !is_shown            ? std::nullopt
-                      : ledger_ == nullptr ? std::optional(OfferTicket())
-                                           : ledger_->open_offer();
+  const auto ticket = is_shown ? ledger_.open_offer() : std::nullopt;
   if (!ticket) {
     transfer.let_go();
     return std::nullopt;
@@ -115,7 +107,7 @@ RemoteKey IpcMover::key_of(std::uint64_t handle) const noexcept {
 // Has the key name the memory; where it cannot be shown, a block: to be read a copy of it, to be written for
 // Transfer::land().
 bool IpcMover::show(const Transfer& transfer, std::size_t bytes, Use use, Slot& slot, Key& key) {
-  if (ledger_ == nullptr) {
+  if (is_within_process_) {
     key.offset = reinterpret_cast<std::uintptr_t>(transfer.address());
     return true;
   }
@@ -141,14 +133,14 @@ bool IpcMover::show(const Transfer& transfer, std::size_t bytes, Use use, Slot& 
 bool IpcMover::withdraw(std::uint64_t handle) noexcept {
   Slot& slot = *slots_->at(static_cast<std::uint32_t>(handle - 1));
   if (slot.state != Slot::State::offered) return false;
-  const bool is_withdrawn = ledger_ == nullptr || ledger_->withdraw_offer(slot.ticket);
+  const bool is_withdrawn = ledger_.withdraw_offer(slot.ticket);
   slot.state = is_withdrawn ? Slot::State::held : Slot::State::taken;
   return is_withdrawn;
 }
 
 void IpcMover::note_pulled(std::uint64_t handle) noexcept {
   Slot& slot = *slots_->at(static_cast<std::uint32_t>(handle - 1));
-  if (slot.state == Slot::State::offered && ledger_ != nullptr) ledger_->note_offer_taken(slot.ticket);
+  if (slot.state == Slot::State::offered) ledger_.note_offer_taken(slot.ticket);
   slot.state = Slot::State::copied;
 }
 
@@ -158,9 +150,7 @@ Status IpcMover::note_pushed(std::uint64_t handle, DeviceMemory& into, std::size
 }
 
 Status IpcMover::pull_to_device(const RemoteKey& key, DeviceMemory& into, std::size_t bytes) noexcept {
-  auto& transfer = static_cast<Transfer&>(into);
-  if (ledger_ == nullptr) return copy_within(parse(key), transfer, bytes);
-  return copy(Transfer::Direction::from_peer, key, transfer, bytes);
+  return copy(Transfer::Direction::from_peer, key, static_cast<Transfer&>(into), bytes);
 }
 
 bool IpcMover::leaves_copy_to_peer(const RemoteKey& key, const DeviceMemory& into) const noexcept {
@@ -171,35 +161,31 @@ bool IpcMover::leaves_copy_to_peer(const RemoteKey& key, const DeviceMemory& int
 }
 
 Status IpcMover::push_from_device(const RemoteKey& key, DeviceMemory& from, std::size_t bytes) noexcept {
-  if (ledger_ == nullptr) return base::Code::unreachable;
   return copy(Transfer::Direction::to_peer, key, static_cast<Transfer&>(from), bytes);
 }
 
 Status IpcMover::copy(Transfer::Direction direction, const RemoteKey& bytes_of_key, Transfer& transfer,
                       std::size_t bytes) noexcept {
   const Key key = parse(bytes_of_key);
-  const auto place = peer_->find(key, bytes);
+  std::byte* const place = find(key, bytes);
   const cuda::DeviceScope scope(*port_.api(), transfer.device());
   Semaphores& semaphores = *peer_->semaphores();
-  if (!place || !open(semaphores, transfer.device())) return base::Code::unreachable;
+  if (place == nullptr || !open(semaphores, transfer.device())) return base::Code::unreachable;
   semaphores.promise(finished_of(key.slot));
-  if (!ledger_->take_offer({key.ticket_word, key.ticket_generation})) {
+  if (!ledger_.take_offer({key.ticket_word, key.ticket_generation})) {
     semaphores.take_back(finished_of(key.slot));
     return base::Code::cancelled;
   }
-  const Code code = transfer.copy(direction, place->data, bytes, semaphores, key.slot);
+  const Code code = transfer.copy(direction, place, bytes, semaphores, key.slot);
   peer_->note_use(key, transfer.device(), transfer.stream());  // it may be on its way also where it failed
   return status_of(code);
 }
 
-// Of a message to ourselves.
-Status IpcMover::copy_within(const Key& key, Transfer& into, std::size_t bytes) noexcept {
-  Slot* const slot = slots_->at(key.slot);
-  if (slot == nullptr) return base::Code::unreachable;
-  slot->state = Slot::State::taken;
-  auto* const data = reinterpret_cast<std::byte*>(key.offset);
-  slots_->semaphores().promise(finished_of(key.slot));
-  return status_of(into.copy(Transfer::Direction::from_peer, data, bytes, slots_->semaphores(), key.slot));
+// The bytes that a key of the peer's names. Null: they cannot be reached.
+std::byte* IpcMover::find(const Key& key, std::size_t bytes) noexcept {
+  if (is_within_process_) return reinterpret_cast<std::byte*>(key.offset);
+  const auto place = peer_->find(key, bytes);
+  return place ? place->data : nullptr;
 }
 
 bool IpcMover::is_idle() const noexcept {

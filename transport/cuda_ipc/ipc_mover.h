@@ -20,24 +20,24 @@
 
 namespace parley::transport::cuda_ipc {
 
-// One device copy from the sender's memory to the receiver's: CUDA IPC between two processes, nothing of the
-// kind within one. All device memory that it is given belongs to Transfers.
+// One device copy from the sender's memory to the receiver's: by CUDA IPC between two processes, by its
+// address within one. All device memory that it is given belongs to Transfers.
 //
 // A message: the sender has its stream signal `ready`, then offers. The receiver takes the offer, and has its
 // stream await `ready`, copy, and signal `finished`; then it tells the sender, whose streams await `finished`
 // before they write the memory again. No host waits for a device.
 //
-// Between two ranks on one device one of them makes all copies: a device that goes to and fro between the
+// Between two processes on one device one of them makes all copies: a device that goes to and fro between the
 // contexts of two processes loses more time than most copies take (README.md). Where that is the sender, the
 // receiver answers the offer with a place, which is offered in the same way, and the sender takes it; and as
 // soon as the sender knows that it will, it shows nothing.
 // Thread-safety: none; the engine's lock.
 class IpcMover final : public DeviceMover {
  public:
-  // `ledger`: of the link; null: the link is to ourselves. `copies`: which end makes the copies within a
-  // device that both use; the other end has the other one.
+  // `ledger`: of the link. `copies`: which end makes the copies within a device that both use; the other end
+  // has the other one. To one process it is all the same, and whoever receives copies.
   enum class Copies : std::uint8_t { by_us, by_peer };
-  IpcMover(Port& port, OfferLedger* ledger, Copies copies);
+  IpcMover(Port& port, OfferLedger& ledger, Copies copies);
   ~IpcMover() override;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "cuda_ipc"; }
@@ -74,10 +74,11 @@ class IpcMover final : public DeviceMover {
   bool show(const Transfer& transfer, std::size_t bytes, Use use, Slot& slot, Key& key);
   base::Status copy(Transfer::Direction direction, const RemoteKey& key, Transfer& transfer,
                     std::size_t bytes) noexcept;
-  base::Status copy_within(const Key& key, Transfer& into, std::size_t bytes) noexcept;
+  [[nodiscard]] std::byte* find(const Key& key, std::size_t bytes) noexcept;
 
   Port& port_;
-  OfferLedger* const ledger_;
+  OfferLedger& ledger_;
+  const bool is_within_process_;
   const Copies copies_;
   std::shared_ptr<Slots> slots_;
   Exports exports_;

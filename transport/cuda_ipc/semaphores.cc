@@ -1,6 +1,5 @@
 #include "transport/cuda_ipc/semaphores.h"
 
-#include <array>
 #include <chrono>
 #include <mutex>
 #include <new>
@@ -9,6 +8,7 @@
 
 #include "transport/base/log.h"
 #include "transport/base/spin.h"
+#include "transport/cuda_ipc/registered_pages.h"
 
 namespace parley::transport::cuda_ipc {
 
@@ -20,24 +20,11 @@ namespace {
 constexpr std::chrono::microseconds brief{8};
 constexpr int looks_left_out_after_one_in_vain = 32;
 
-constexpr std::size_t page_bytes = 4096;
-
-std::shared_ptr<std::byte> private_page() {
-  struct alignas(page_bytes) Page {
-    std::array<std::byte, page_bytes> bytes{};
-  };
-  auto page = std::make_shared<Page>();
-  return {page, page->bytes.data()};
-}
-
 }  // namespace
-
-Semaphores::Semaphores(Port& port) : Semaphores(port, private_page()) {}
 
 Semaphores::~Semaphores() {
   if (state_ != State::open) return;
-  const cuda::DeviceScope scope(*api_, device_);
-  (void)api_->unregister_host(page());
+  unregister_page(*api_, page());
 }
 
 void* Semaphores::page() const noexcept {
@@ -47,8 +34,7 @@ void* Semaphores::page() const noexcept {
 bool Semaphores::open(int device) noexcept {
   if (state_ != State::unknown) return state_ == State::open;
   api_ = port_.api();
-  device_ = device;
-  const Code code = api_->register_host(page(), page_bytes);
+  const Code code = register_page(*api_, page(), device);
   state_ = code == Code::ok ? State::open : State::refused;
   if (code == Code::ok) return true;
   PARLEY_LOG(info, "cuda", "streams cannot share words with those of other processes: ", api_->describe(code),

@@ -31,8 +31,6 @@ class Semaphores {
   // `memory`: offer_word_bytes within a page, zero before its first use.
   Semaphores(Port& port, std::shared_ptr<std::byte> memory) noexcept
       : port_(port), memory_(std::move(memory)) {}
-  // Of this process's own, for streams of one process.
-  explicit Semaphores(Port& port);
   ~Semaphores();
   Semaphores(const Semaphores&) = delete;
   Semaphores& operator=(const Semaphores&) = delete;
@@ -82,7 +80,6 @@ class Semaphores {
   cuda::Api* api_ = nullptr;  // by which they were opened
   const std::shared_ptr<std::byte> memory_;
   State state_ = State::unknown;
-  int device_ = 0;            // with which they were opened
   bool is_released_ = false;  // the peer is gone
   int looks_left_out_ = 0;    // of the next ones, so many
 };

@@ -31,6 +31,10 @@ struct FaultPlan {
   Cut cut = Cut::none;
   // Counted from 1 over all packets this transport delivers, but for those that set a link up.
   std::uint64_t cut_at_packet = 0;
+
+  [[nodiscard]] bool has_faults() const noexcept {
+    return delay_permille != 0 || refuse_permille != 0 || split_permille != 0 || cut != Cut::none;
+  }
 };
 
 }  // namespace parley::transport::fault

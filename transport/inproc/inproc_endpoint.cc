@@ -19,7 +19,11 @@ InprocEndpoint::InprocEndpoint(PeerId peer, std::shared_ptr<InprocLink> link, in
       peer_port_(*link_->ports[1 - end]),
       outgoing_(link_->lanes[end]),
       incoming_(&own_port_ == &peer_port_ ? outgoing_ : link_->lanes[1 - end]),
-      limits_(limits) {}
+      limits_(limits),
+      ledger_(link_->offers, static_cast<std::size_t>(end),
+              static_cast<std::size_t>(&own_port_ == &peer_port_ ? end : 1 - end)) {
+  ledger = &ledger_;
+}
 
 InprocEndpoint::~InprocEndpoint() {
   if (state_ == State::open) shut();

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "transport/inproc/inproc_hub.h"
+#include "transport/inproc/inproc_offers.h"
 #include "transport/interface/endpoint.h"
 #include "transport/interface/sink.h"
 
@@ -59,6 +60,7 @@ class InprocEndpoint final : public Endpoint {
   InprocLane& outgoing_;
   InprocLane& incoming_;
   const InprocLimits& limits_;
+  InprocLedger ledger_;
   State state_ = State::open;
   base::Status reason_;
   std::size_t unfinished_ = 0;  // completions that have not run

@@ -18,7 +18,7 @@ struct OfferTicket {
 // Of the memory beside the offers of one end.
 inline constexpr std::size_t offer_word_bytes = 2048;
 
-// Which offers of the two processes of a link stand; both see the same at the same time. An offer is ended by
+// Which offers of the two ends of a link stand; both see the same at the same time. An offer is ended by
 // whoever comes first: its sender withdraws it, or its receiver takes it.
 // Thread-safety: none; one thread at a time in each process.
 class OfferLedger {
@@ -41,6 +41,9 @@ class OfferLedger {
 
   // Readable when the peer's process has ended, also when the link has. None: nobody can tell.
   virtual base::UniqueFd end_of_peer() noexcept = 0;
+
+  // Whether both ends are of one process: what lies at an address for one of them lies there for the other.
+  [[nodiscard]] virtual bool is_within_process() const noexcept { return false; }
 
  protected:
   ~OfferLedger() = default;

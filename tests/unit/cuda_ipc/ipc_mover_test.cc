@@ -50,7 +50,7 @@ class Mover : public Rank {
   }
 
   Ledger ledger_;
-  IpcMover mover_{*port_, &ledger_, IpcMover::Copies::by_us};
+  IpcMover mover_{*port_, ledger_, IpcMover::Copies::by_us};
 };
 
 TEST_F(Mover, TellsMemoryOnceAndFirst) {
@@ -195,7 +195,7 @@ TEST_F(MoverOfAnEndedLink, WaitsForThePeersStreamsWhileThePeerLives) {
 // Words that a stream is told to wait for, or to write, are there to the end, whatever becomes of the mover.
 TEST_F(Rank, WordsThatAStreamIsStillToUseStayRegistered) {
   Ledger ledger;
-  auto mover = std::make_unique<IpcMover>(*port_, &ledger, IpcMover::Copies::by_us);
+  auto mover = std::make_unique<IpcMover>(*port_, ledger, IpcMover::Copies::by_us);
   std::byte* const memory = allocate(64);
   device().hold(cuda::default_stream);
   ASSERT_EQ(device().fill(memory, 1, 1, cuda::default_stream), cuda::Code::ok);
@@ -261,7 +261,7 @@ TEST_F(Mover, OffersToPushToADeviceThatThePeerUsesToo) {
 TEST_F(Mover, LeavesCopiesWithinADeviceToTheEndThatMakesThem) {
   cuda::DeviceId own{}, other{};
   ASSERT_EQ(device().device_id(0, own), cuda::Code::ok);
-  IpcMover by_peer(*port_, &ledger_, IpcMover::Copies::by_peer);
+  IpcMover by_peer(*port_, ledger_, IpcMover::Copies::by_peer);
   Transfer& transfer = begin(allocate(64), 64);
   for (IpcMover* const mover : {&mover_, &by_peer}) {
     const MemoryNote here{.number = 1, .bytes = 64, .device = own},

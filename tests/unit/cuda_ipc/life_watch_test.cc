@@ -57,7 +57,7 @@ TEST_F(Rank, WhoIsNotWatchedAnyMoreIsNotReleased) {
 // A program that waits in CUDA holds everybody else up there, whoever has the engine's lock as well.
 TEST_F(Rank, ADeathIsHeardWhileEverybodyWaitsForTheDevice) {
   Ledger ledger;
-  IpcMover mover(*port_, &ledger, IpcMover::Copies::by_us);
+  IpcMover mover(*port_, ledger, IpcMover::Copies::by_us);
   Transfer& transfer = begin(allocate(64), 64);
   const auto exposure = mover.expose_device(transfer);
   ASSERT_TRUE(exposure);

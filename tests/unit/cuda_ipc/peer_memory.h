@@ -13,7 +13,7 @@ namespace parley::transport::cuda_ipc {
 class Link {
  public:
   explicit Link(Port& port)
-      : mover_(port, &ledger_, IpcMover::Copies::by_us), of_peer_(port, ledger_.peer_words()) {}
+      : mover_(port, ledger_, IpcMover::Copies::by_us), of_peer_(port, ledger_.peer_words()) {}
 
   template <typename What>
   bool tell(const What& what) {

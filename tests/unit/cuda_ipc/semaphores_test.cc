@@ -88,8 +88,20 @@ TEST_F(SemaphoresTest, ArePromisedBeforeTheyAreGiven) {
   EXPECT_TRUE(semaphores_.is_reached(2));
 }
 
+// Both ends of a link within a process have the same page.
+TEST_F(SemaphoresTest, AreRegisteredOnceInAProcess) {
+  auto other = std::make_unique<Semaphores>(*port_, page_);
+  EXPECT_TRUE(other->open(0));
+  EXPECT_EQ(device().count(Call::register_host), 1U);
+  ASSERT_EQ(other->signal(cuda::default_stream, 1), cuda::Code::ok);
+  finish();
+  EXPECT_TRUE(semaphores_.is_reached(1));
+  other.reset();
+  EXPECT_EQ(device().live_registrations(), 1U) << "one end has gone";
+}
+
 TEST_F(SemaphoresTest, AreRefusedOnceWhereWordsCannotBeShared) {
-  Semaphores refused(*port_);
+  Semaphores refused(*port_, Ledger().own_words());
   device().fail_next(Call::register_host, cuda::Code::not_supported);
   EXPECT_FALSE(refused.open(0));
   EXPECT_FALSE(refused.open(0));

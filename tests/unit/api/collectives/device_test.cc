@@ -1,4 +1,4 @@
-// Every collective on devices, by ranks that are threads of one process: all goes by way of the host.
+// Every collective on devices, by ranks that are threads of one process.
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 #include <parley/testing.h>
