@@ -36,11 +36,15 @@ function(parley_test_headers_for target)
 endfunction()
 
 # parley_test_objects(multiprocess_support a.cc b.cc): compiles once what several programs share. The variable of that
-# name holds the objects, as SOURCES of parley_test() takes them.
+# name holds the objects, as SOURCES of parley_test() takes them. It makes and checks data, and is optimized for that
+# in a sanitizer's build, too.
 function(parley_test_objects name)
   add_library(${name}_objects OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${name}_objects PRIVATE parley_build_flags parley_internal GTest::gtest)
   parley_test_headers_for(${name}_objects)
+  if(PARLEY_SANITIZE)
+    target_compile_options(${name}_objects PRIVATE -O1)
+  endif()
   set(${name} $<TARGET_OBJECTS:${name}_objects> PARENT_SCOPE)
 endfunction()
 
@@ -110,8 +114,10 @@ function(parley_test name)
   endif()
   set_tests_properties(${entries} ${device_entries} PROPERTIES
     TIMEOUT ${timeout} LABELS "${arg_LABELS}" PROCESSORS ${slots} RUN_SERIAL ${arg_RUN_SERIAL})
-  # The busiest first: those that wait run beside them.
-  set_tests_properties(${entries} ${device_entries} PROPERTIES COST ${slots})
+  # The busiest first: those that wait run beside them. Of equally busy ones those that take long, so that none of
+  # them is left to the end, with nothing beside it.
+  math(EXPR cost "1000 * ${slots} + ${arg_TIMEOUT}")
+  set_tests_properties(${entries} ${device_entries} PROPERTIES COST ${cost})
   if(device_entries)
     parley_run_on_device(${name} ${device_entries})
   endif()

@@ -48,7 +48,9 @@ TEST_P(Loans, GiveTheRightElementsWhoeverLends) {
   const auto run = [](int rank, int ranks) {
     ProcessGroup world = init();
     for (int i = 0; i < 6; ++i) world.barrier();
-    for (const std::size_t count : {20'000, 70'001})
+    const std::vector<std::size_t> counts =
+        sanitizer::is_on ? std::vector<std::size_t>{20'001} : std::vector<std::size_t>{20'000, 70'001};
+    for (const std::size_t count : counts)
       for (const int divisor : {1, 2, ranks})  // of ranks that lend
         for (const bool in_place : {false, true})
           for (const int root : {0, ranks - 1})

@@ -39,7 +39,8 @@ class DeviceRank {
 // Memory on a device.
 class DeviceBuffer {
  public:
-  enum class Source : std::uint8_t { plain, pool };  // pool: other processes cannot open it
+  // pool: other processes cannot open it. REQUIRES: the device is simulated.
+  enum class Source : std::uint8_t { plain, pool };
 
   DeviceBuffer(DeviceRank& rank, std::size_t bytes, Source source = Source::plain, int device = 0);
   ~DeviceBuffer();
