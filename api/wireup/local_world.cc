@@ -40,7 +40,7 @@ std::vector<LocalRank> make_local_ranks(const std::vector<transport::fault::Faul
     world->engine->set_core_per_rank(roster->topology().has_core(rank));
     std::unique_ptr<transport::Transport> link =
         std::make_unique<transport::InprocTransport>(*hub, options.messenger.self, &world->engine->reactor());
-    // Faults befall what goes by a link: with any, all data do.
+    // Faults befall what goes by a link: with any, all data of other ranks do.
     const auto& plan = plans[static_cast<std::size_t>(rank)];
     if (plan.has_faults()) link = std::make_unique<FaultTransport>(std::move(link), plan);
     auto& added = world->engine->add(std::move(link));

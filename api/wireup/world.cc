@@ -128,7 +128,7 @@ void World::wait_for_devices(base::Deadline deadline) {
       PARLEY_LOG(warn, "cuda", "leaving before devices have done what this rank has told them");
       // From here on nobody would hear of the end of those that our streams wait for.
       engine->locked([this](const transport::Messenger&) {
-        for (const auto& mover : device_movers) mover->release_waiters();
+        for (const auto& mover : device_movers) mover->give_up_waiting();
       });
       return;
     }

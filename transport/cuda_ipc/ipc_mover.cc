@@ -108,6 +108,7 @@ RemoteKey IpcMover::key_of(std::uint64_t handle) const noexcept {
 // Transfer::land().
 bool IpcMover::show(const Transfer& transfer, std::size_t bytes, Use use, Slot& slot, Key& key) {
   if (is_within_process_) {
+    key.memory = static_cast<std::uint32_t>(transfer.device());
     key.offset = reinterpret_cast<std::uintptr_t>(transfer.address());
     return true;
   }
@@ -167,23 +168,32 @@ Status IpcMover::push_from_device(const RemoteKey& key, DeviceMemory& from, std:
 Status IpcMover::copy(Transfer::Direction direction, const RemoteKey& bytes_of_key, Transfer& transfer,
                       std::size_t bytes) noexcept {
   const Key key = parse(bytes_of_key);
-  std::byte* const place = find(key, bytes);
+  std::byte* const place = find(key, transfer, bytes);
   const cuda::DeviceScope scope(*port_.api(), transfer.device());
   Semaphores& semaphores = *peer_->semaphores();
   if (place == nullptr || !open(semaphores, transfer.device())) return base::Code::unreachable;
   semaphores.promise(finished_of(key.slot));
-  if (!ledger_.take_offer({key.ticket_word, key.ticket_generation})) {
+  const OfferTicket ticket{key.ticket_word, key.ticket_generation};
+  if (!ledger_.take_offer(ticket)) {
     semaphores.take_back(finished_of(key.slot));
     return base::Code::cancelled;
   }
   const Code code = transfer.copy(direction, place, bytes, semaphores, key.slot);
+  ledger_.note_copy_told(ticket);
   peer_->note_use(key, transfer.device(), transfer.stream());  // it may be on its way also where it failed
   return status_of(code);
 }
 
-// The bytes that a key of the peer's names. Null: they cannot be reached.
-std::byte* IpcMover::find(const Key& key, std::size_t bytes) noexcept {
-  if (is_within_process_) return reinterpret_cast<std::byte*>(key.offset);
+// The bytes that a key of the peer's names. Null: they cannot be reached; of a process's own that is so of
+// memory of another device that only its own may reach (stream-ordered pools).
+std::byte* IpcMover::find(const Key& key, const Transfer& transfer, std::size_t bytes) noexcept {
+  if (is_within_process_) {
+    auto* const data = reinterpret_cast<std::byte*>(key.offset);
+    cuda::PointerFacts facts;
+    const bool is_reached = key.memory == static_cast<std::uint32_t>(transfer.device()) ||
+                            (port_.api()->facts_of(data, facts) == Code::ok && facts.can_be_exported);
+    return is_reached && key.slot < Slots::most ? data : nullptr;
+  }
   const auto place = peer_->find(key, bytes);
   return place ? place->data : nullptr;
 }
@@ -202,7 +212,13 @@ bool IpcMover::take_note(std::span<const std::byte> note) noexcept try {
   return true;  // what it told of cannot be found, and goes by way of the host
 }
 
+// A peer of this process is gone as a rank, and its streams give all that they were told to: until then their
+// copies run.
 void IpcMover::release_waiters() noexcept {
+  if (!is_within_process_) give_up_waiting();
+}
+
+void IpcMover::give_up_waiting() noexcept {
   is_peer_gone_ = true;
   slots_->semaphores().release_all();
   if (peer_ != nullptr) peer_->semaphores()->release_all();
@@ -217,7 +233,7 @@ void IpcMover::end() noexcept {
 
 bool IpcMover::look_after_end() noexcept {
   if (left_ == nullptr) return true;
-  if (is_peer_gone_) release_waiters();
+  if (is_peer_gone_) give_up_waiting();
   port_.sweep();
   if (!slots_->are_passed() || left_.use_count() != 1) return false;  // a PeerView that is in use has it, too
   left_.reset();

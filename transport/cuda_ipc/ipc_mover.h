@@ -35,7 +35,7 @@ namespace parley::transport::cuda_ipc {
 class IpcMover final : public DeviceMover {
  public:
   // `ledger`: of the link. `copies`: which end makes the copies within a device that both use; the other end
-  // has the other one. To one process it is all the same, and whoever receives copies.
+  // has the other one. Within a process that is all the same, and who receives copies.
   enum class Copies : std::uint8_t { by_us, by_peer };
   IpcMover(Port& port, OfferLedger& ledger, Copies copies);
   ~IpcMover() override;
@@ -62,6 +62,8 @@ class IpcMover final : public DeviceMover {
   void end() noexcept override;
   [[nodiscard]] bool look_after_end() noexcept override;
 
+  // Nobody waits any more for what the peer's streams have been told, nor the peer's for ours.
+  void give_up_waiting() noexcept;
   // Whether devices have done all that was told because of it, here and, as long as there is a link, at the
   // peer.
   [[nodiscard]] bool is_idle() const noexcept;
@@ -74,7 +76,7 @@ class IpcMover final : public DeviceMover {
   bool show(const Transfer& transfer, std::size_t bytes, Use use, Slot& slot, Key& key);
   base::Status copy(Transfer::Direction direction, const RemoteKey& key, Transfer& transfer,
                     std::size_t bytes) noexcept;
-  [[nodiscard]] std::byte* find(const Key& key, std::size_t bytes) noexcept;
+  [[nodiscard]] std::byte* find(const Key& key, const Transfer& transfer, std::size_t bytes) noexcept;
 
   Port& port_;
   OfferLedger& ledger_;

@@ -56,7 +56,8 @@ std::optional<What> read_note(std::span<const std::byte> bytes) noexcept {
 }
 
 // What a RemoteKey holds, of a send's memory as of a receive's. `slot` and `ticket` say which offer it is;
-// the memory is at an offset of one that was told, or, within a process, at an address.
+// the memory is at an offset of one that was told, or, within a process, at an address of the device
+// `memory`.
 struct Key {
   // Nothing can be read: the sender wants to push.
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};

@@ -44,8 +44,8 @@ bool Semaphores::open(int device) noexcept {
 
 void Semaphores::promise(std::size_t number) noexcept {
   Words& words = at(number);
-  // relaxed: only this process counts it; a packet, or the swap that takes an offer, orders it before what
-  // the peer does.
+  // relaxed: only this end counts it; a packet, or what takes an offer (a swap, a mutex), orders it before
+  // what the peer does.
   words.told.store(words.told.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 

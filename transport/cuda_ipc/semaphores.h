@@ -12,16 +12,16 @@
 
 namespace parley::transport::cuda_ipc {
 
-// What the streams of two processes tell each other, in memory of the host that both have mapped: a semaphore
-// is signalled by a stream of one of them when it comes there, and awaited by streams of both. The device
-// reads and writes the words by itself, and no process's context has to be loaded for that: an event between
-// processes costs a change of contexts each time, where several processes share a device (README.md).
+// What the streams of the two ends of a link tell each other, in memory of the host that both have mapped: a
+// semaphore is signalled by a stream of one end when it comes there, and awaited by streams of both. The
+// device reads and writes the words by itself, and no process's context has to be loaded for that: an event
+// between processes costs a change of contexts each time, where several processes share a device (README.md).
 //
 // Invariants: (1) `told` counts the signals that streams were told to give, `reached` the last of them that
-// was given; the process whose streams signal a semaphore counts it, before the other one hears of it.
+// was given; the end whose streams signal a semaphore counts it, before the other one hears of it.
 // (2) Streams would give signals in another order than they were told to: so a semaphore is signalled again
 // only when it was reached, or in the same stream. (3) The memory is there, and registered, as long as a
-// stream of this process is to use it: whoever tells one to knows when it has (Transfer).
+// stream of this end is to use it: whoever tells one to knows when it has (Transfer).
 // The peer is of our user and may write anything there: then streams wait too long, or not long enough.
 // Thread-safety: none; the engine's lock.
 class Semaphores {

@@ -20,7 +20,7 @@ InprocEndpoint::InprocEndpoint(PeerId peer, std::shared_ptr<InprocLink> link, in
       outgoing_(link_->lanes[end]),
       incoming_(&own_port_ == &peer_port_ ? outgoing_ : link_->lanes[1 - end]),
       limits_(limits),
-      ledger_(link_->offers, static_cast<std::size_t>(end),
+      ledger_(link_->device_offers, static_cast<std::size_t>(end),
               static_cast<std::size_t>(&own_port_ == &peer_port_ ? end : 1 - end)) {
   ledger = &ledger_;
 }

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "transport/inproc/device_offers.h"
 #include "transport/inproc/inproc_hub.h"
-#include "transport/inproc/inproc_offers.h"
 #include "transport/interface/endpoint.h"
 #include "transport/interface/sink.h"
 

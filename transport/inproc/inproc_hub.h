@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "transport/base/doorbell.h"
+#include "transport/inproc/device_offers.h"
 #include "transport/inproc/inproc_lane.h"
-#include "transport/inproc/inproc_offers.h"
 #include "transport/interface/sink.h"
 
 namespace parley::transport {
@@ -24,7 +24,7 @@ struct InprocLink {
       : ports{std::move(dialler), std::move(acceptor)}, lanes{InprocLane(limits), InprocLane(limits)} {}
   std::shared_ptr<InprocPort> ports[2];
   InprocLane lanes[2];  // lane i is written by end i
-  std::shared_ptr<InprocOffers> offers = std::make_shared<InprocOffers>();
+  std::shared_ptr<DeviceOffers> device_offers = std::make_shared<DeviceOffers>();
 };
 
 // A link that somebody dialled to us.

@@ -9,7 +9,7 @@
 
 namespace parley::transport {
 
-// Moves memory of devices between the two processes of a link, beside it: the receiver pulls from memory that
+// Moves memory of devices between the two ends of a link, beside it: the receiver pulls from memory that
 // the sender has exposed, or the sender pushes to memory that the receiver has. A copy is begun by a call and
 // is over at once: what is left of it the device does by itself, in the order of its streams. So an offer
 // that was taken (withdraw() answers false) still needs its memory until the peer has told that it has begun

@@ -20,7 +20,7 @@ inline constexpr std::size_t offer_word_bytes = 2048;
 
 // Which offers of the two ends of a link stand; both see the same at the same time. An offer is ended by
 // whoever comes first: its sender withdraws it, or its receiver takes it.
-// Thread-safety: none; one thread at a time in each process.
+// Thread-safety: none; one thread at a time at each end.
 class OfferLedger {
  public:
   // Of our own offers. Nothing: as many stand as there is room for.
@@ -32,6 +32,9 @@ class OfferLedger {
 
   // Of the peer's. False: it was withdrawn, or there is no such.
   virtual bool take_offer(OfferTicket ticket) noexcept = 0;
+  // What was taken has been told to the device. Within a process withdraw_offer() waits for this: both ends
+  // may use one stream.
+  virtual void note_copy_told(OfferTicket /*ticket*/) noexcept {}
 
   // Memory beside the offers of either end, for words that go with them: offer_word_bytes, zero at first,
   // within a page and aligned to its own size; mapped by both ends and by each as long as it keeps what this
