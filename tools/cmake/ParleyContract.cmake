@@ -11,8 +11,8 @@ endfunction()
 
 parley_install_sources(transport/base copy_meter.h deadline.h doorbell.h log.h memory_ref.h parker.cc parker.h status.cc status.h unique_fd.h)
 parley_install_sources(transport/interface completion.h endpoint.h mover.h neighbour.h offer_ledger.h packet.h sink.h transport.h)
-parley_install_sources(transport/inproc inproc_endpoint.cc inproc_endpoint.h inproc_hub.cc inproc_hub.h inproc_lane.cc
-  inproc_lane.h inproc_transport.cc inproc_transport.h)
+parley_install_sources(transport/inproc device_offers.cc device_offers.h inproc_endpoint.cc inproc_endpoint.h inproc_hub.cc
+  inproc_hub.h inproc_lane.cc inproc_lane.h inproc_transport.cc inproc_transport.h)
 parley_install_sources(tests/contract/transport checked_link.cc checked_link.h closing_contract.cc content.h
   delivery_contract.cc inproc_world.h link_contract.cc party.cc party.h transport_contract.cc transport_contract.h
   transport_world.h)
