@@ -194,8 +194,7 @@ std::byte* IpcMover::find(const Key& key, const Transfer& transfer, std::size_t 
                             (port_.api()->facts_of(data, facts) == Code::ok && facts.can_be_exported);
     return is_reached && key.slot < Slots::most ? data : nullptr;
   }
-  const auto place = peer_->find(key, bytes);
-  return place ? place->data : nullptr;
+  return peer_->find(key, bytes);
 }
 
 bool IpcMover::is_idle() const noexcept {

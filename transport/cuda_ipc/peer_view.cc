@@ -56,13 +56,13 @@ bool PeerView::forget(std::uint32_t number) {
   return true;
 }
 
-std::optional<PeerView::Place> PeerView::find(const Key& key, std::size_t bytes) noexcept {
+std::byte* PeerView::find(const Key& key, std::size_t bytes) noexcept {
   const auto found = memories_.find(key.memory);
-  if (found == memories_.end() || key.slot >= Slots::most) return std::nullopt;
+  if (found == memories_.end() || key.slot >= Slots::most) return nullptr;
   Memory& memory = found->second;
   const bool fits = key.offset <= memory.note.bytes && bytes <= memory.note.bytes - key.offset;
-  if (!fits || !open(memory)) return std::nullopt;
-  return Place{memory.base + key.offset, memory.device};
+  if (!fits || !open(memory)) return nullptr;
+  return memory.base + key.offset;
 }
 
 bool PeerView::is_of(const Key& key, int device) const noexcept {

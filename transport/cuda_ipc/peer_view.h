@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,13 +33,8 @@ class PeerView {
   // False: no note, or one that nobody sends who keeps to Exports::most.
   bool take(std::span<const std::byte> note);
 
-  struct Place {
-    std::byte* data = nullptr;
-    int device = -1;  // whose memory it is
-  };
-  // Where the bytes that a key names are here. Nothing: there is no such memory or slot, or it cannot be
-  // opened.
-  std::optional<Place> find(const Key& key, std::size_t bytes) noexcept;
+  // Where the bytes that a key names are here. Null: there is no such memory or slot, or it cannot be opened.
+  [[nodiscard]] std::byte* find(const Key& key, std::size_t bytes) noexcept;
   // Whether it is memory of this device, as far as the peer says.
   [[nodiscard]] bool is_of(const Key& key, int device) const noexcept;
   // Whether there is memory of this device among what the peer shows now.
