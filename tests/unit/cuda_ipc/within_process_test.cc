@@ -15,6 +15,20 @@ class WithinProcess : public Rank {
  protected:
   ~WithinProcess() override { EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok); }
 
+  // Our message of 8 bytes, whose copy waits in `receives`, and its receive.
+  struct Held {
+    Transfer& from;
+    Transfer& to;
+  };
+  Held send_into_held(cuda::Stream receives) {
+    Transfer &from = begin(allocate(8), 8), &to = begin(allocate(8), 8, receives);
+    device().hold(receives);
+    const auto exposure = sender_.expose_device(from);
+    EXPECT_TRUE(receiver_.pull_to_device(exposure.value().key, to, 8).ok());
+    sender_.note_pulled(exposure->handle);
+    return {from, to};
+  }
+
   std::shared_ptr<DeviceOffers> offers_ = std::make_shared<DeviceOffers>();
   InprocLedger senders_{offers_, 0, 1}, receivers_{offers_, 1, 0};
   IpcMover sender_{*port_, senders_, IpcMover::Copies::by_us};
@@ -54,13 +68,7 @@ TEST_F(WithinProcess, WhatWasWithdrawnIsNotCopied) {
 // Its copy reads our memory still, whatever has become of the link.
 TEST_F(WithinProcess, AReceiverThatIsGoneAsARankIsWaitedFor) {
   const cuda::Stream receives = own_.stream();
-  std::byte* const memory = allocate(8);
-  Transfer &from = begin(memory, 8), &to = begin(allocate(8), 8, receives);
-  device().hold(receives);
-  const auto exposure = sender_.expose_device(from);
-  ASSERT_TRUE(exposure);
-  EXPECT_TRUE(receiver_.pull_to_device(exposure->key, to, 8).ok());
-  sender_.note_pulled(exposure->handle);
+  const auto [from, to] = send_into_held(receives);
   sender_.release_waiters();
   from.release();
   sender_.end();
@@ -76,12 +84,7 @@ TEST_F(WithinProcess, AReceiverThatIsGoneAsARankIsWaitedFor) {
 // Who leaves has waited long enough.
 TEST_F(WithinProcess, WhoGivesUpWaitingWaitsForNobody) {
   const cuda::Stream receives = own_.stream();
-  Transfer &from = begin(allocate(8), 8), &to = begin(allocate(8), 8, receives);
-  device().hold(receives);
-  const auto exposure = sender_.expose_device(from);
-  ASSERT_TRUE(exposure);
-  EXPECT_TRUE(receiver_.pull_to_device(exposure->key, to, 8).ok());
-  sender_.note_pulled(exposure->handle);
+  const auto [from, to] = send_into_held(receives);
   from.release();
   sender_.give_up_waiting();
   EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
