@@ -228,11 +228,12 @@ bool are_connected(const Member& member, const std::vector<Operation>& operation
   });
 }
 
-void perform(Member& member, const std::vector<Operation>& operations,
+void perform(Member& member, std::uint64_t turn, const std::vector<Operation>& operations,
              const cuda::testing::KernelMemory& memory) {
-  // An aborted kernel leaves in the middle of a step, while others may read what it wrote.
-  if (member.is_aborted) return;
   try {
+    for (Patience patience(member); member.ended < turn;) patience.wait();
+    // An aborted kernel leaves out of turn, or in the middle of a step, while others may read what it wrote.
+    if (member.is_aborted) return;
     std::vector<Message> messages;
     for (const Operation& operation : operations)
       if (operation.is_message())

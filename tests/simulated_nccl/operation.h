@@ -40,9 +40,11 @@ struct Member {
   const int rank;
   const int ranks;
   const int device;
-  std::uint64_t steps = 0;  // of the kernels, which a device does one after another
+  std::uint64_t steps = 0;  // of the kernels, which come one after another, whatever their streams
   std::atomic<bool> is_aborted{false};
-  std::atomic<int> kernels{0};  // enqueued, not ended
+  std::atomic<std::uint64_t> launched{0}, ended{0};  // kernels
+
+  [[nodiscard]] bool has_kernels() const noexcept { return ended < launched; }
 };
 
 // Whether the rank receives from itself what it sends itself, in this order, and nothing else.
@@ -53,9 +55,9 @@ struct Member {
 void connect(const Member& member, const std::vector<Operation>& operations);
 [[nodiscard]] bool are_connected(const Member& member, const std::vector<Operation>& operations);
 
-// Does what one group told: the collectives in their order, the sends and receives together. Waits for the
-// other ranks; ends early, undone, when the member is aborted.
-void perform(Member& member, const std::vector<Operation>& operations,
+// Does what one group told, after the `turn` kernels before it: the collectives in their order, the sends and
+// receives together. Waits for the other ranks; ends early, undone, when the member is aborted.
+void perform(Member& member, std::uint64_t turn, const std::vector<Operation>& operations,
              const cuda::testing::KernelMemory& memory);
 
 }  // namespace parley::nccl::testing

@@ -27,7 +27,7 @@ namespace {
 void wait_for_kernels(const Member& member) {
   constexpr auto longest = std::chrono::seconds(10);
   const auto until = std::chrono::steady_clock::now() + longest;
-  while (member.kernels > 0 && std::chrono::steady_clock::now() < until)
+  while (member.has_kernels() && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::microseconds(200));
 }
 
@@ -156,7 +156,7 @@ Result SimulatedNccl::state(Communicator communicator) noexcept {
       const bool have_all_finished = std::all_of(members.begin(), members.end(), [](const auto& each) {
         return each.has_finished.load(std::memory_order_acquire);
       });
-      if (!have_all_finished || member.kernels > 0) return Result::in_progress;
+      if (!have_all_finished || member.has_kernels()) return Result::in_progress;
       owned->phase = Phase::finished;
       return Result::success;
     }
@@ -291,12 +291,11 @@ Result SimulatedNccl::launch(Owned& owned, std::vector<Operation> operations) {
   const cuda::Stream stream = operations.front().stream;
   operations_.insert(operations_.end(), operations.begin(), operations.end());
   const std::uint64_t number = next_work_++;
-  ++owned.member->kernels;
-  work_.emplace(number, Work{owned.member, std::move(operations)});
+  work_.emplace(number, Work{owned.member, owned.member->launched++, std::move(operations)});
   const cuda::Code code =
       device_.launch({.name = "simulated_nccl", .arguments = std::as_bytes(std::span(&number, 1))}, stream);
   if (code == cuda::Code::ok) return Result::success;
-  --owned.member->kernels;
+  --owned.member->launched;
   work_.erase(number);
   return Result::unhandled_cuda_error;
 }
@@ -312,9 +311,9 @@ void SimulatedNccl::run_kernel(std::span<const std::byte> arguments,
   }
   struct Ended {
     Member& member;
-    ~Ended() { --member.kernels; }
+    ~Ended() { ++member.ended; }
   } const ended{*work.member};
-  perform(*work.member, work.operations, memory);
+  perform(*work.member, work.turn, work.operations, memory);
 }
 
 Result SimulatedNccl::all_reduce(const void* from, void* to, std::size_t count, Type type, Fold fold,

@@ -146,6 +146,7 @@ class SimulatedNccl : public Library {
   std::map<Fold, std::vector<std::byte>> scaled_sums_;
   struct Work {
     std::shared_ptr<Member> member;
+    std::uint64_t turn = 0;  // kernels of the member before it
     std::vector<Operation> operations;
   };
   std::uint64_t next_work_ = 1;

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
 
 #include "tests/unit/api/collectives/every_collective.h"
 #include "tests/unit/nccl/simulated_world.h"
@@ -176,6 +179,28 @@ TEST_F(NcclGroup, KeepsTheOrderOfCallsWhateverIsLaunchedInTheBackground) {
                 static_cast<float>(i % 2 == 0 ? 3 * i : i));
   });
   EXPECT_EQ(fabric_->mismatches, 0U);
+}
+
+TEST_F(NcclGroup, KeepsTheOrderOfCallsFromStreamToStream) {
+  parley::testing::run_world(2, [&](ProcessGroup& world) {
+    const cuda::DeviceScope scope(device_, world.rank());
+    std::array<cuda::Stream, 2> streams{};
+    std::array<Tensor, 2> tensors{ones(world, 3), ones(world, 5)};
+    for (cuda::Stream& stream : streams) ASSERT_EQ(device_.create_stream(stream), cuda::Code::ok);
+    device_.hold(streams[0], world.rank());
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      const StreamGuard guard(streams[i]);
+      world.all_reduce(tensors[i]);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(device_.is_idle(streams[1]));
+    device_.let_go(streams[0], world.rank());
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      EXPECT_EQ(device_.synchronize(streams[i]), cuda::Code::ok);
+      EXPECT_EQ(last_of<float>(tensors[i]), 2.0F);
+      EXPECT_EQ(device_.destroy_stream(streams[i]), cuda::Code::ok);
+    }
+  });
 }
 
 TEST_F(NcclGroup, RefusesAnotherDeviceOfTheSameRank) {
