@@ -16,8 +16,9 @@ bool CopyRate::take(float sample, float weight_of_longer) noexcept {
     return false;
   }
   counted = std::min<std::uint8_t>(counted + 1, few_samples);
-  if (ns_per_byte == 0) {
+  if (ns_per_byte == 0 || is_old) {
     ns_per_byte = sample;
+    is_doubted = is_old = false;
     return true;
   }
   const bool is_doubtful = sample > doubtful * ns_per_byte;

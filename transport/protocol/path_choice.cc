@@ -15,6 +15,16 @@ constexpr std::uint32_t favourites_per_timing = 8;
 // times as long as those that follow.
 constexpr float weight_of_pause = 1.0F / 64;
 
+// Of a rate, in samples of the other path: what it took then tells little of what it takes now.
+constexpr std::uint32_t old_age = 16;
+// Messages of a new favourite before the other one is tried.
+constexpr std::uint32_t after_change = 64;
+
+// What the link takes at most, as a share of what a pull does, to replace it, and the other way round.
+constexpr float worth_the_link = 0.75F;
+constexpr float worth_the_pull = 1;
+constexpr std::size_t windowed_classes = 6;  // up to 512 KiB; of the others: worth_a_change
+
 // What a trial counts for at most: one that met a disturbance shall not be the last for long.
 constexpr float most_times_as_slow = 8;
 
@@ -158,8 +168,7 @@ void PathChoice::begin_trial(Class& of, Path trial) noexcept {
   of.on_trial = true;
   of.trial = trial;
   of.tried = 0;
-  CopyRate& rate = of.rates[index(trial)];
-  rate.cold = rate.ns_per_byte == 0 ? 2 : 1;
+  of.rates[index(trial)].begin_anew();
 }
 
 void PathChoice::end_trial(std::size_t place) noexcept {
@@ -201,11 +210,29 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   const auto served_bytes = static_cast<float>(ended_bytes_ - begun.ended_bytes);
   const bool may_follow_pause = path == Path::link && !begun.in_stream && place < tender_classes;
   const float weight = may_follow_pause ? weight_of_pause : CopyRate::usual_weight_of_longer;
-  if (!of.rates[index(path)].take(ns / served_bytes, weight)) return;
-  if (of.on_trial && path == of.trial && !is_joint(place)) end_trial(place);
-  const float now_better = of.rates[index(other(of.favourite))].ns_per_byte;
-  if (now_better != 0 && now_better < worth_a_change * of.rates[index(of.favourite)].ns_per_byte)
-    of.favourite = other(of.favourite);
+  CopyRate& rate = of.rates[index(path)];
+  const bool is_favourite = path == of.favourite;
+  if (!is_favourite && !rate.is_old && rate.ns_per_byte != 0 && of.age == old_age) rate.begin_anew();
+  if (!rate.take(ns / served_bytes, weight)) return;
+  of.age = is_favourite ? std::min(of.age + 1, old_age) : 0;
+  if (of.on_trial && path == of.trial && rate.counted == CopyRate::few_samples && !is_joint(place))
+    end_trial(place);
+  const float others = of.rates[index(other(of.favourite))].ns_per_byte;
+  const float is_worth = place >= windowed_classes    ? worth_a_change
+                         : of.favourite == Path::pull ? worth_the_link
+                                                      : worth_the_pull;
+  if (others == 0 || others >= is_worth * of.rates[index(of.favourite)].ns_per_byte) return;
+  if (of.age == old_age)
+    of.wait = 0;
+  else
+    change(of);
+}
+
+void PathChoice::change(Class& of) noexcept {
+  of.favourite = other(of.favourite);
+  of.age = 0;
+  of.restraint = least_restraint;
+  of.wait = after_change;
 }
 
 std::chrono::nanoseconds PathChoice::pull_time(std::size_t bytes) const noexcept {

@@ -16,17 +16,22 @@ namespace parley::transport {
 // from match to end, here at the receiver.
 //
 // 1. For each class of sizes the faster path is the favourite; the other one becomes it when it is a tenth
-//    faster. At first it is that of the next smaller class that was used, else the pull.
+//    faster. Of messages up to 512 KiB the link has to be a quarter faster, and the pull no more than faster:
+//    the pauses in which the link is filled take their share then, and rule 4 leaves them out. At first it is
+//    that of the next smaller class that was used, else the pull.
 // 2. The other one is tried on a few messages now and then: after the first three, then after four times as
 //    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes; more
-//    rarely by as much as it was slower, which makes it 1.5 % of the time. A class that begins with what
-//    another one has found tries as rarely as that one does.
+//    rarely by as much as it was slower, which makes it 1.5 % of the time. A new favourite begins this anew:
+//    it may be one in cold caches alone. A class that begins with what another one has found tries as rarely
+//    as that one does. What was found before the last 16 samples of the favourite is old: where the other
+//    one would be faster by it, it is tried at once, and new samples take its place.
 // 3. The messages of one path are served one after the other. So what was served since a message's match, or
 //    since the last look at the clock if that is later, took the time from then to its end, with all that
 //    were not timed. What was served while the other path was busy does not count.
 // 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
 //    trial: pages are touched for the first time, and the link leases its window. One that takes much longer
-//    than the average counts only if the next one does, too: its process had lost the core.
+//    than the average counts only if the next one does, too: its process had lost the core. A trial ends with
+//    the fourth that counts.
 // 5. With traffic both ways, which most of the last arrivals tell, both ends take the same path for messages
 //    of a class that go both ways. One of them leads and takes that which costs the two cores less
 //    (CoreCosts); the other one does what it sees done with most of its own messages. Of other messages, and
@@ -138,6 +143,7 @@ class PathChoice {
     std::uint32_t tried = 0;  // messages of this trial
     std::uint32_t wait = first_trial_after;
     std::uint32_t untimed = 0;  // of the favourite, since one was timed
+    std::uint32_t age = 0;      // of the other one's rate: samples of the favourite since its last one
   };
 
   // What the peer does with messages of ours.
@@ -162,6 +168,7 @@ class PathChoice {
   static void begin_trial(Class& of, Path trial) noexcept;
   [[nodiscard]] std::uint32_t most_to_try(std::size_t place) const noexcept;
   void end_trial(std::size_t place) noexcept;
+  static void change(Class& of) noexcept;
   // What a byte takes by this path, as rule 5 or rule 1 reckons; 0: not known.
   [[nodiscard]] float cost_now(std::size_t place, Path path) const noexcept;
 
