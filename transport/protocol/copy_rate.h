@@ -18,7 +18,7 @@ struct CopyRate {
   static constexpr std::uint8_t few_samples = 4;
   static constexpr float usual_weight_of_longer = 0.25F;
 
-  // The next samples tell what it takes now, whatever the ones before have told.
+  // The next samples tell what it takes now, whatever the ones before have told; the first one is believed.
   void begin_anew() noexcept {
     cold = ns_per_byte == 0 ? 2 : 1;
     is_old = true;

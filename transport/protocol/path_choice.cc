@@ -168,7 +168,7 @@ void PathChoice::begin_trial(Class& of, Path trial) noexcept {
   of.on_trial = true;
   of.trial = trial;
   of.tried = 0;
-  of.rates[index(trial)].begin_anew();
+  if (trial != of.favourite) of.rates[index(trial)].begin_anew();
 }
 
 void PathChoice::end_trial(std::size_t place) noexcept {
@@ -222,15 +222,19 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
                          : of.favourite == Path::pull ? worth_the_link
                                                       : worth_the_pull;
   if (others == 0 || others >= is_worth * of.rates[index(of.favourite)].ns_per_byte) return;
-  if (of.age == old_age)
+  // What is old while it is tried, or after that, has told nothing new: to try it again at once would not.
+  if (of.age != old_age)
+    change(place);
+  else if (!of.rates[index(other(of.favourite))].is_old && !is_joint(place))
     of.wait = 0;
-  else
-    change(of);
 }
 
-void PathChoice::change(Class& of) noexcept {
+void PathChoice::change(std::size_t place) noexcept {
+  Class& of = classes_[place];
   of.favourite = other(of.favourite);
   of.age = 0;
+  if (is_joint(place)) return;  // what is tried does not depend on it
+  of.on_trial = false;
   of.restraint = least_restraint;
   of.wait = after_change;
 }

@@ -21,17 +21,18 @@ namespace parley::transport {
 //    that of the next smaller class that was used, else the pull.
 // 2. The other one is tried on a few messages now and then: after the first three, then after four times as
 //    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes; more
-//    rarely by as much as it was slower, which makes it 1.5 % of the time. A new favourite begins this anew:
-//    it may be one in cold caches alone. A class that begins with what another one has found tries as rarely
-//    as that one does. What was found before the last 16 samples of the favourite is old: where the other
-//    one would be faster by it, it is tried at once, and new samples take its place.
+//    rarely by as much as it was slower, which makes it 1.5 % of the time. After a change this begins anew,
+//    with 64 messages: it may be a favourite in cold caches alone. A class that begins with what another one
+//    has found tries as rarely as that one does. What was found before the last 16 samples of the favourite
+//    is old: where the other one would be faster by it, it is tried now (if its sender tenders: at its next
+//    trial), and new samples take its place.
 // 3. The messages of one path are served one after the other. So what was served since a message's match, or
 //    since the last look at the clock if that is later, took the time from then to its end, with all that
 //    were not timed. What was served while the other path was busy does not count.
 // 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
 //    trial: pages are touched for the first time, and the link leases its window. One that takes much longer
 //    than the average counts only if the next one does, too: its process had lost the core. A trial ends with
-//    the fourth that counts.
+//    the fourth that counts, or the 64th.
 // 5. With traffic both ways, which most of the last arrivals tell, both ends take the same path for messages
 //    of a class that go both ways. One of them leads and takes that which costs the two cores less
 //    (CoreCosts); the other one does what it sees done with most of its own messages. Of other messages, and
@@ -168,7 +169,7 @@ class PathChoice {
   static void begin_trial(Class& of, Path trial) noexcept;
   [[nodiscard]] std::uint32_t most_to_try(std::size_t place) const noexcept;
   void end_trial(std::size_t place) noexcept;
-  static void change(Class& of) noexcept;
+  void change(std::size_t place) noexcept;
   // What a byte takes by this path, as rule 5 or rule 1 reckons; 0: not known.
   [[nodiscard]] float cost_now(std::size_t place, Path path) const noexcept;
 

@@ -192,6 +192,7 @@ TEST_F(NcclGroup, KeepsTheOrderOfCallsFromStreamToStream) {
       const StreamGuard guard(streams[i]);
       world.all_reduce(tensors[i]);
     }
+    world.barrier();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_FALSE(device_.is_idle(streams[1]));
     device_.let_go(streams[0], world.rank());

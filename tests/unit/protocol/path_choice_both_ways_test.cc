@@ -83,7 +83,7 @@ TEST(PathChoiceBothWays, OfWhatTheLinkTakesBesideOurOwnDataHalfCounts) {
   TimedPair pair;
   const auto both_busy = [&pair](Path path) {
     if (path == Path::link) pair.choice.note_own_piece();
-    return path == Path::pull ? 100us : 140us;
+    return path == Path::pull ? 100us : 160us;
   };
   pair.run(100, mib, both_busy);
   EXPECT_EQ(pair.choice.favourite(mib), Path::link);

@@ -24,8 +24,8 @@ constexpr int trial = CopyRate::few_samples + 1;
 
 TEST(PathChoice, PullsFirstAndFindsTheLinkIfThatIsFaster) {
   TimedPair pair;
-  EXPECT_EQ(pair.run(PathChoice::first_trial_after, 4 * mib, 400us, 250us), 0);
-  pair.run(4, 4 * mib, 400us, 250us);
+  EXPECT_EQ(pair.run(PathChoice::first_trial_after, 4 * mib, 400us, 300us), 0);
+  pair.run(4, 4 * mib, 400us, 300us);
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
 }
 
@@ -57,7 +57,7 @@ TEST(PathChoice, ANewSizeBeginsWithWhatTheNextSmallerOneHasLearnt) {
   TimedPair pair;
   pair.run(50, mib, 50us, 30us);
   ASSERT_EQ(pair.choice.favourite(mib), Path::link);
-  EXPECT_EQ(pair.run(PathChoice::first_trial_after, 4 * mib, 400us, 250us), PathChoice::first_trial_after);
+  EXPECT_EQ(pair.run(PathChoice::first_trial_after, 4 * mib, 400us, 300us), PathChoice::first_trial_after);
   EXPECT_EQ(pair.run(PathChoice::first_trial_after, mib / 4, 20us, 10us), 0) << "it knows of no smaller one";
 }
 
@@ -69,7 +69,7 @@ TEST(PathChoice, StaysWithWhatIsAsGood) {
 
 TEST(PathChoice, ComesBackWhenTheFavouriteGetsSlow) {
   TimedPair pair;
-  pair.run(100, 4 * mib, 400us, 250us);
+  pair.run(100, 4 * mib, 400us, 300us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
   pair.run(10, 4 * mib, 400us, 900us);
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::pull);
@@ -96,6 +96,28 @@ TEST(PathChoice, LooksBackSoonAfterAChange) {
   EXPECT_EQ(windows(10, 100us, 150us), Path::pull);
 }
 
+// Where the pauses of the link take their share.
+TEST(PathChoice, UpTo512KibTheLinkHasToBeMuchFaster) {
+  TimedPair pair;
+  pair.run(500, mib / 4, 20us, 16us);
+  EXPECT_EQ(pair.choice.favourite(mib / 4), Path::pull);
+  pair.run(500, mib / 4, 20us, 14us);
+  EXPECT_EQ(pair.choice.favourite(mib / 4), Path::link);
+  pair.run(5'000, mib / 4, 14us, 15us);
+  EXPECT_EQ(pair.choice.favourite(mib / 4), Path::pull);
+}
+
+// Most of what a trial brings ends while pulls are under way, and does not count.
+TEST(PathChoice, LearnsFromWindowsThatAreLongerThanATrial) {
+  TimedPair pair;
+  pair.run(500, mib, 100us, 80us);
+  pair.run(500, mib, 100us, 150us);
+  int by_link = 0;
+  for (int window = 0; window < 100; ++window) by_link = pair.run_window(100, mib, 300us, 150us);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
+  EXPECT_EQ(by_link, 100);
+}
+
 TEST(PathChoice, FindsWhenTheOtherGetsFast) {
   TimedPair pair;
   pair.run(500, 4 * mib, 400us, 500us);
@@ -112,7 +134,7 @@ TEST(PathChoice, IgnoresWhatIsSlowOnce) {
   const int by_link = pair.run(2000, 4 * mib, [&](Path path) -> nanoseconds {
     const bool is_first = std::exchange(last, path) != path;
     const bool is_preempted = ++number % 10 == 0;
-    return (path == Path::pull ? 400us : 280us) + (is_first ? 2ms : 0ms) + (is_preempted ? 5ms : 0ms);
+    return (path == Path::pull ? 400us : 340us) + (is_first ? 2ms : 0ms) + (is_preempted ? 5ms : 0ms);
   });
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::link);
   EXPECT_GT(by_link, 1'800);
@@ -121,7 +143,7 @@ TEST(PathChoice, IgnoresWhatIsSlowOnce) {
 TEST(PathChoice, LearnsFromWindowsToo) {
   TimedPair pair;
   int by_link = 0;
-  for (int window = 0; window < 20; ++window) by_link = pair.run_window(16, 16 * mib, 1'600us, 1'000us);
+  for (int window = 0; window < 20; ++window) by_link = pair.run_window(16, 16 * mib, 1'600us, 1'200us);
   EXPECT_EQ(pair.choice.favourite(16 * mib), Path::link);
   EXPECT_GE(by_link, 0);
   int tried = 0;
@@ -133,7 +155,7 @@ TEST(PathChoice, LearnsFromWindowsToo) {
 // Two paths that are busy at once say nothing: here each pull seems to take nothing.
 TEST(PathChoice, DoesNotCountWhatWasServedBesideTheOther) {
   TimedPair pair;
-  pair.run(100, 4 * mib, 400us, 250us);
+  pair.run(100, 4 * mib, 400us, 300us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
   for (int i = 0; i < 100; ++i) {
     const auto by_link = pair.choice.begin(Path::link, pair.now);
@@ -148,7 +170,7 @@ TEST(PathChoice, DoesNotCountWhatWasServedBesideTheOther) {
 
 TEST(PathChoice, DoesNotCountWhatDidNotArrive) {
   TimedPair pair;
-  pair.run(100, 4 * mib, 400us, 250us);
+  pair.run(100, 4 * mib, 400us, 300us);
   for (int i = 0; i < 100; ++i) {
     const auto since = pair.choice.begin(Path::pull, pair.now);
     pair.choice.end(Path::pull, 4 * mib, since, pair.now + 1us, false);
@@ -224,6 +246,7 @@ TEST(PathChoice, APauseDoesNotCondemnTheLink) {
   for (int i = 0; i < 20; ++i) take_one(pair, Path::pull, bytes, 3us);
   for (int round = 0; round < 10; ++round) {
     for (int i = 0; i < 256; ++i) take_one(pair, Path::link, bytes, 5us);
+    for (int i = 0; i < 8; ++i) take_one(pair, Path::pull, bytes, 3us);  // a trial
     for (int i = 0; i < 256; ++i) take_one(pair, Path::link, bytes, 600ns);
     EXPECT_EQ(pair.choice.favourite(bytes), Path::link) << round;
   }
@@ -276,21 +299,21 @@ TEST(PathChoice, WhereCoresAreSharedASenderThatDoesNotComeIsSoonAskedAgain) {
 
 TEST(PathChoice, LeavesASenderAloneThatDoesNotCome) {
   TimedPair pair;
-  pair.run(100, 4 * mib, 400us, 250us);
+  pair.run(100, 4 * mib, 400us, 300us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
   int last = 0;
   for (const int pulled : {8, 16, 32, 64, 128, 256, 512, 1024, 1024}) {
     pair.choice.note_unanswered();
     pair.choice.note_unanswered();  // asked for at the same time
-    EXPECT_EQ(pair.run(pulled, 4 * mib, 400us, 250us), 0) << pulled;
-    last = pair.run(10, 4 * mib, 400us, 250us);
+    EXPECT_EQ(pair.run(pulled, 4 * mib, 400us, 300us), 0) << pulled;
+    last = pair.run(10, 4 * mib, 400us, 300us);
     EXPECT_GE(last, 10 - trial) << pulled;
   }
   // It is forgiven if it comes again and again.
   for (int i = 0; i < 200; ++i) pair.choice.note_answered();
   pair.choice.note_unanswered();
-  EXPECT_EQ(pair.run(8, 4 * mib, 400us, 250us), 0);
-  EXPECT_GT(pair.run(4, 4 * mib, 400us, 250us), 0);
+  EXPECT_EQ(pair.run(8, 4 * mib, 400us, 300us), 0);
+  EXPECT_GT(pair.run(4, 4 * mib, 400us, 300us), 0);
 }
 
 }  // namespace
