@@ -217,6 +217,11 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   of.age = is_favourite ? std::min(of.age + 1, old_age) : 0;
   if (of.on_trial && path == of.trial && rate.counted == CopyRate::few_samples && !is_joint(place))
     end_trial(place);
+  compare(place);
+}
+
+void PathChoice::compare(std::size_t place) noexcept {
+  Class& of = classes_[place];
   const float others = of.rates[index(other(of.favourite))].ns_per_byte;
   const float is_worth = place >= windowed_classes    ? worth_a_change
                          : of.favourite == Path::pull ? worth_the_link

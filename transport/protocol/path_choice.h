@@ -169,6 +169,8 @@ class PathChoice {
   static void begin_trial(Class& of, Path trial) noexcept;
   [[nodiscard]] std::uint32_t most_to_try(std::size_t place) const noexcept;
   void end_trial(std::size_t place) noexcept;
+  // Takes another favourite, or wants a trial, where the rates say so.
+  void compare(std::size_t place) noexcept;
   void change(std::size_t place) noexcept;
   // What a byte takes by this path, as rule 5 or rule 1 reckons; 0: not known.
   [[nodiscard]] float cost_now(std::size_t place, Path path) const noexcept;
