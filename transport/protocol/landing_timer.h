@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace parley::transport {
 // The sender's copy counts, too. In a stream it is made while the message before lands, and the slower of the
 // two decides: one counts from the end of the one before. It is a stream if we have sent the peer nothing
 // that it may have waited for, and if the pause is not so long that the peer had something else to do. A lone
-// one that was there as a whole was copied before we looked. Where ranks share cores PathChoice counts it.
+// one that was there as a whole was copied before we looked, and of one that comes in pieces the first one
+// was. Where ranks share cores PathChoice counts it.
 template <typename Clock = CoreClock>
 class BasicLandingTimer {
  public:
@@ -47,8 +49,12 @@ class BasicLandingTimer {
       const bool in_stream = since.at - before_.at <= longest_pause * took;
       auto start = in_stream ? before_ : since;
       start.in_stream = in_stream;
-      if (!in_stream && look == begun_at_ && !paths.shares_cores())
-        start.at -= from_memory ? took / copies_to_memory : senders_copy * took;
+      if (!in_stream && !paths.shares_cores()) {
+        if (look != begun_at_)
+          start.at -= took / pieces(bytes);
+        else
+          start.at -= from_memory ? took / copies_to_memory : senders_copy * took;
+      }
       paths.end(Path::link, bytes, start, now, true);
     }
     before_ = paths.start(now);
@@ -60,6 +66,12 @@ class BasicLandingTimer {
   // Both times what it takes to land: lines that the reader's core has had are slow to write.
   static constexpr int senders_copy = 2;
   static constexpr int longest_pause = 4;
+  // As a sender cuts it for a receiver that waits.
+  static constexpr std::size_t smallest_piece = 8 << 10;
+  static constexpr std::size_t most_pieces = 8;
+  static int pieces(std::size_t bytes) noexcept {
+    return static_cast<int>(std::clamp(bytes / smallest_piece, std::size_t{1}, most_pieces));
+  }
 
   PathChoice::Start since_;     // zero: it is not timed
   PathChoice::Start before_;    // the end of the one before it; zero: no stream

@@ -17,13 +17,17 @@ constexpr float weight_of_pause = 1.0F / 64;
 
 // Of a rate, in samples of the other path: what it took then tells little of what it takes now.
 constexpr std::uint32_t old_age = 16;
+// Samples in a row by which the favourite is the slower one, after which the other one is tried: fewer may be
+// a burst after other work, with cold caches.
+constexpr std::uint32_t long_spell = 16;
 // Messages of a new favourite before the other one is tried.
 constexpr std::uint32_t after_change = 64;
 
-// What the link takes at most, as a share of what a pull does, to replace it, and the other way round.
-constexpr float worth_the_link = 0.75F;
-constexpr float worth_the_pull = 1;
-constexpr std::size_t windowed_classes = 6;  // up to 512 KiB; of the others: worth_a_change
+// What a pull, and what the link, takes at most, as a share of what the other one does, to replace it.
+using Worth = std::array<float, 2>;
+constexpr Worth worth_in_windows = {1, 0.75F};
+constexpr Worth worth_of_large_ones = {0.8F, 0.95F};
+constexpr std::size_t windowed_classes = 6;  // up to 512 KiB
 
 // What a trial counts for at most: one that met a disturbance shall not be the last for long.
 constexpr float most_times_as_slow = 8;
@@ -68,7 +72,7 @@ Path PathChoice::choose(std::size_t bytes, Lead lead) noexcept {
 }
 
 std::uint32_t PathChoice::most_to_try(std::size_t place) const noexcept {
-  if (!is_joint(place)) return longest_trial;
+  if (!is_joint(place)) return classes_[place].longest_trial;
   return classes_[place].trial == Path::pull ? pulls_to_try : longest_try_of_link;
 }
 
@@ -81,7 +85,7 @@ void PathChoice::inherit(std::size_t place) noexcept {
     --smaller;
     if (smaller->is_new) continue;
     of.favourite = smaller->favourite;
-    of.restraint = smaller->restraint;
+    of.restraint = std::max(smaller->restraint >> (&of - smaller), least_restraint);
     if (of.restraint > least_restraint) of.wait = first_trial_after * of.restraint;
     return;
   }
@@ -167,8 +171,12 @@ std::uint32_t PathChoice::pulled_classes() const noexcept {
 void PathChoice::begin_trial(Class& of, Path trial) noexcept {
   of.on_trial = true;
   of.trial = trial;
-  of.tried = 0;
-  if (trial != of.favourite) of.rates[index(trial)].begin_anew();
+  of.tried = of.slower = 0;
+  if (trial == of.favourite) return;
+  CopyRate& rate = of.rates[index(trial)];
+  // The trial before has told nothing: it was but a part of a window.
+  if (rate.is_old) of.longest_trial = std::min(2 * of.longest_trial, most_of_a_trial);
+  rate.begin_anew();
 }
 
 void PathChoice::end_trial(std::size_t place) noexcept {
@@ -217,27 +225,28 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   of.age = is_favourite ? std::min(of.age + 1, old_age) : 0;
   if (of.on_trial && path == of.trial && rate.counted == CopyRate::few_samples && !is_joint(place))
     end_trial(place);
-  compare(place);
+  compare(place, path);
 }
 
-void PathChoice::compare(std::size_t place) noexcept {
+void PathChoice::compare(std::size_t place, Path sampled) noexcept {
   Class& of = classes_[place];
   const float others = of.rates[index(other(of.favourite))].ns_per_byte;
-  const float is_worth = place >= windowed_classes    ? worth_a_change
-                         : of.favourite == Path::pull ? worth_the_link
-                                                      : worth_the_pull;
-  if (others == 0 || others >= is_worth * of.rates[index(of.favourite)].ns_per_byte) return;
-  // What is old while it is tried, or after that, has told nothing new: to try it again at once would not.
-  if (of.age != old_age)
-    change(place);
-  else if (!of.rates[index(other(of.favourite))].is_old && !is_joint(place))
+  const auto& is_worth = place < windowed_classes ? worth_in_windows : worth_of_large_ones;
+  const bool is_slower = others != 0 && others < is_worth[index(other(of.favourite))] *
+                                                     of.rates[index(of.favourite)].ns_per_byte;
+  if (sampled != of.favourite) {
+    if (is_slower) change(place);
+  } else if (!is_slower) {
+    of.slower = 0;
+  } else if (++of.slower == long_spell && !of.on_trial && !is_joint(place)) {
     of.wait = 0;
+  }
 }
 
 void PathChoice::change(std::size_t place) noexcept {
   Class& of = classes_[place];
   of.favourite = other(of.favourite);
-  of.age = 0;
+  of.age = of.slower = 0;
   if (is_joint(place)) return;  // what is tried does not depend on it
   of.on_trial = false;
   of.restraint = least_restraint;

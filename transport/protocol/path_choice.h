@@ -15,24 +15,28 @@ namespace parley::transport {
 // and on what else the two processes do. This learns it for the messages from one peer, by what they took
 // from match to end, here at the receiver.
 //
-// 1. For each class of sizes the faster path is the favourite; the other one becomes it when it is a tenth
-//    faster. Of messages up to 512 KiB the link has to be a quarter faster, and the pull no more than faster:
-//    the pauses in which the link is filled take their share then, and rule 4 leaves them out. At first it is
-//    that of the next smaller class that was used, else the pull.
+// 1. For each class of sizes the faster path is the favourite; the other one becomes it when a trial has
+// shown
+//    it to be faster: of messages up to 512 KiB the link by a quarter, and the pull at all, for the pauses in
+//    which the link is filled take their share then, and rule 4 leaves them out; of larger ones the link by a
+//    twentieth, and the pull by a fifth, for the link takes some messages to get to its pace. At first the
+//    favourite is that of the next smaller class that was used, else the pull.
 // 2. The other one is tried on a few messages now and then: after the first three, then after four times as
 //    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes; more
-//    rarely by as much as it was slower, which makes it 1.5 % of the time. After a change this begins anew,
-//    with 64 messages: it may be a favourite in cold caches alone. A class that begins with what another one
-//    has found tries as rarely as that one does. What was found before the last 16 samples of the favourite
-//    is old: where the other one would be faster by it, it is tried now (if its sender tenders: at its next
-//    trial), and new samples take its place.
+//    rarely by as much as it was slower, which makes it 1.5 % of the time. It is tried at once when the
+//    favourite has been the slower one for 16 samples on end (if its sender tenders: at its next trial):
+//    fewer are a burst after other work, whose caches are cold. After a change all this begins anew, with 64
+//    messages. A class that begins with what a smaller one has found tries as rarely as that one does, and
+//    twice as often for each class between them. What was found before the last 16 samples of the favourite
+//    is old, and in a trial new samples take its place.
 // 3. The messages of one path are served one after the other. So what was served since a message's match, or
 //    since the last look at the clock if that is later, took the time from then to its end, with all that
 //    were not timed. What was served while the other path was busy does not count.
 // 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
 //    trial: pages are touched for the first time, and the link leases its window. One that takes much longer
 //    than the average counts only if the next one does, too: its process had lost the core. A trial ends with
-//    the fourth that counts, or the 64th.
+//    the fourth that counts, or the 64th; where it has told nothing, for the rest of a window went the other
+//    way, the next one is twice as long, up to 1 024.
 // 5. With traffic both ways, which most of the last arrivals tell, both ends take the same path for messages
 //    of a class that go both ways. One of them leads and takes that which costs the two cores less
 //    (CoreCosts); the other one does what it sees done with most of its own messages. Of other messages, and
@@ -124,11 +128,12 @@ class PathChoice {
   static constexpr std::uint32_t first_trial_after = 3;  // messages
   static constexpr std::uint32_t least_restraint = 4;    // times what a trial took
   static constexpr std::uint32_t most_restraint = 64;
-  static constexpr std::uint32_t longest_trial = 64;  // messages
+  static constexpr std::uint32_t usual_trial = 64;  // messages, at most
+  static constexpr std::uint32_t most_of_a_trial = 1024;
   // With traffic both ways a few pulls tell what they cost, whatever goes on beside them; the link does so
   // only when the other end has come after, a window later.
   static constexpr std::uint32_t pulls_to_try = 4;
-  static constexpr std::uint32_t longest_try_of_link = 2 * longest_trial;
+  static constexpr std::uint32_t longest_try_of_link = 2 * usual_trial;
   // Arrivals, more than went the other way, after which traffic goes one way: in both directions whole
   // windows may come in turns.
   static constexpr std::uint32_t arrivals_of_one_way = 128;
@@ -142,9 +147,11 @@ class PathChoice {
     Path trial = Path::link;  // what is tried, while it is
     std::uint32_t restraint = least_restraint;
     std::uint32_t tried = 0;  // messages of this trial
+    std::uint32_t longest_trial = usual_trial;
     std::uint32_t wait = first_trial_after;
     std::uint32_t untimed = 0;  // of the favourite, since one was timed
     std::uint32_t age = 0;      // of the other one's rate: samples of the favourite since its last one
+    std::uint32_t slower = 0;   // samples of the favourite, in a row, by which it is the slower one
   };
 
   // What the peer does with messages of ours.
@@ -169,8 +176,8 @@ class PathChoice {
   static void begin_trial(Class& of, Path trial) noexcept;
   [[nodiscard]] std::uint32_t most_to_try(std::size_t place) const noexcept;
   void end_trial(std::size_t place) noexcept;
-  // Takes another favourite, or wants a trial, where the rates say so.
-  void compare(std::size_t place) noexcept;
+  // After a sample of this path: takes another favourite, or wants a trial, where the rates say so.
+  void compare(std::size_t place, Path sampled) noexcept;
   void change(std::size_t place) noexcept;
   // What a byte takes by this path, as rule 5 or rule 1 reckons; 0: not known.
   [[nodiscard]] float cost_now(std::size_t place, Path path) const noexcept;

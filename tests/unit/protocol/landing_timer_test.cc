@@ -13,20 +13,22 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t bytes = 64 << 10;
+constexpr std::size_t two_pieces = 16 << 10;
 
 struct HandClock {
   static PathChoice::TimePoint now() { return time; }
   static inline PathChoice::TimePoint time{1h};
 };
 
-// A peer whose messages take 2 us to land; to pull one takes 3, or so.
+// A peer whose messages take 2 us to land; to pull one takes 3.5, or so.
 class Peer {
  public:
-  explicit Peer(std::chrono::nanoseconds pull = 3us) {
+  explicit Peer(std::chrono::nanoseconds pull = 3500ns, std::size_t size_of_each = bytes)
+      : size(size_of_each) {
     for (int i = 0; i < 20; ++i) {
-      if (paths.wants_timing(Path::pull, bytes)) {
+      if (paths.wants_timing(Path::pull, size)) {
         const auto since = paths.begin(Path::pull, HandClock::time);
-        paths.end(Path::pull, bytes, since, HandClock::time + pull, true);
+        paths.end(Path::pull, size, since, HandClock::time + pull, true);
       }
       HandClock::time += 10us;
     }
@@ -35,12 +37,13 @@ class Peer {
   void land(std::chrono::nanoseconds pause, std::uint64_t before = 1, std::uint64_t while_it_lands = 1) {
     HandClock::time += pause;
     look += before;
-    timer.begin(paths, clock, bytes, look, sent_at);
+    timer.begin(paths, clock, size, look, sent_at);
     HandClock::time += 2us;
     look += while_it_lands;
-    timer.end(paths, clock, bytes, look, from_memory);
+    timer.end(paths, clock, size, look, from_memory);
   }
 
+  std::size_t size;
   PathChoice paths;
   HandClock clock;
   BasicLandingTimer<HandClock> timer;
@@ -53,6 +56,15 @@ TEST(LandingTimer, OfALoneMessageCountsWhatItTook) {
   Peer peer;
   for (int i = 0; i < 50; ++i) peer.land(1ms);
   EXPECT_EQ(peer.paths.favourite(bytes), Path::link);
+}
+
+TEST(LandingTimer, ALoneMessagesFirstPieceWasCopiedBefore) {
+  Peer peer(3500ns, two_pieces);
+  for (int i = 0; i < 50; ++i) peer.land(1ms);
+  EXPECT_EQ(peer.paths.favourite(two_pieces), Path::pull) << "1 us there, and 2 us after that";
+  Peer slower(4500ns, two_pieces);
+  for (int i = 0; i < 50; ++i) slower.land(1ms);
+  EXPECT_EQ(slower.paths.favourite(two_pieces), Path::link);
 }
 
 TEST(LandingTimer, InAStreamTheSendersCopyCounts) {

@@ -21,6 +21,9 @@ using std::chrono::nanoseconds;
 constexpr std::size_t mib = 1 << 20;
 // Messages of one whose messages come one at a time: those that count, and the first one.
 constexpr int trial = CopyRate::few_samples + 1;
+// Samples of the favourite by which the other one is faster, before that is tried; a few more until its rate
+// says so.
+constexpr int spell = 16 + 4;
 
 TEST(PathChoice, PullsFirstAndFindsTheLinkIfThatIsFaster) {
   TimedPair pair;
@@ -71,8 +74,20 @@ TEST(PathChoice, ComesBackWhenTheFavouriteGetsSlow) {
   TimedPair pair;
   pair.run(100, 4 * mib, 400us, 300us);
   ASSERT_EQ(pair.choice.favourite(4 * mib), Path::link);
-  pair.run(10, 4 * mib, 400us, 900us);
+  pair.run(spell + trial, 4 * mib, 400us, 900us);
   EXPECT_EQ(pair.choice.favourite(4 * mib), Path::pull);
+}
+
+// A few messages after other work, and then windows that find what they need in the caches again.
+TEST(PathChoice, ABurstInColdCachesChangesNothing) {
+  TimedPair pair;
+  for (int window = 0; window < 1000; ++window) pair.run_window(64, mib / 4, 12us, 16us);
+  int by_link = 0;
+  for (int round = 0; round < 20; ++round) {
+    by_link += pair.run_window(8, mib / 4, 60us, 60us);
+    for (int window = 0; window < 5; ++window) by_link += pair.run_window(64, mib / 4, 12us, 16us);
+  }
+  EXPECT_LE(by_link, 2 * 64) << "of 6 560";
 }
 
 // What a window of messages takes after others had the caches: more by both paths.
@@ -255,12 +270,18 @@ TEST(PathChoice, APauseDoesNotCondemnTheLink) {
   EXPECT_EQ(pair.choice.favourite(bytes), Path::pull) << "it was no pause";
 }
 
-TEST(PathChoice, ANewSizeTriesAsRarelyAsTheNextSmallerOne) {
+TEST(PathChoice, ANewSizeTriesTheMoreRarelyTheNearerTheOneItLearnsFrom) {
   TimedPair pair;
   pair.run(10'000, 2 * mib, 150us, 50us);
   ASSERT_EQ(pair.choice.favourite(2 * mib), Path::link);
-  EXPECT_EQ(pair.run(100, 16 * mib, 2'000us, 700us), 100);
-  EXPECT_LT(pair.run(10'000, 16 * mib, 2'000us, 700us), 10'000);
+  EXPECT_EQ(pair.run(90, 4 * mib, 500us, 170us), 90);
+  EXPECT_LT(pair.run(10'000, 4 * mib, 500us, 170us), 10'000);
+
+  TimedPair other;
+  other.run(10'000, mib, 60us, 90us);
+  ASSERT_EQ(other.choice.favourite(mib), Path::pull);
+  other.run(20, 16 * mib, 4ms, 1500us);
+  EXPECT_EQ(other.choice.favourite(16 * mib), Path::link);
 }
 
 // A pull keeps one core for as long as the link keeps each of two.
