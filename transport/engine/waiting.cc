@@ -135,6 +135,12 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
 }
 
 void Engine::give_core_away() {
+  if (messenger_.live_requests() == 0) {  // no message is timed by the time that it keeps cores
+    lock_.unlock();
+    sched_yield();
+    lock_.lock();
+    return;
+  }
   Watch watch{.requests = {}, .timeout = {}, .idle = IdlePolicy(core_per_rank_, long_looks_)};
   give_core_away(watch);
 }
