@@ -135,7 +135,7 @@ bool Engine::rest(WaitCondition condition, Watch& watch) {
 }
 
 void Engine::give_core_away() {
-  if (messenger_.live_requests() == 0) {  // no message is timed by the time that it keeps cores
+  if (messenger_.live_requests() == 0) {  // the core clock counts for messages
     lock_.unlock();
     sched_yield();
     lock_.lock();

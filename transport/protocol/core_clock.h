@@ -7,8 +7,8 @@ namespace parley::transport {
 
 // The time that counts where paths are compared. With fewer cores than ranks a process that waits gives its
 // core away, and others do their work then; so it is not when a message has ended that tells how good its
-// path is, but how long it has kept a core. What this process has given away does not pass on this clock.
-// With a core of its own a wait passes: nobody else gains by it.
+// path is, but how long it has kept a core. What this process has given away while messages were under way
+// does not pass on this clock. With a core of its own a wait passes: nobody else gains by it.
 //
 // Other threads may have looked at this clock while one was away: it never runs back, nor is any time given
 // away twice. Thread-safety: none; the engine's lock.

@@ -2,6 +2,11 @@
 
 namespace parley::transport {
 
+namespace {
+// Of what one path takes, a share of what the other one does: above it both are as good as each other.
+constexpr float worth_a_change = 0.9F;
+}  // namespace
+
 bool CoreCosts::note(std::size_t of_class, const CopyNews& news, bool by_link_alone, Path path) noexcept {
   Class& of = classes_[of_class];
   const bool has_pulled = take(of.pulled, news.pulled);

@@ -8,9 +8,6 @@ namespace parley::transport {
 // on the link and both work at once.
 enum class Path : std::uint8_t { pull, link };
 
-// Of what one path takes, a share of what the other one does: above it both are as good as each other.
-inline constexpr float worth_a_change = 0.9F;
-
 [[nodiscard]] constexpr Path other(Path path) noexcept {
   return path == Path::pull ? Path::link : Path::pull;
 }

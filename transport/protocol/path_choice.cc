@@ -64,7 +64,7 @@ Path PathChoice::choose(std::size_t bytes, Lead lead) noexcept {
       --of.wait;
       return better;
     }
-    begin_trial(of, other(better));
+    begin_trial(place, other(better));
   }
   const Path tried = of.trial;
   if (++of.tried >= most_to_try(place)) end_trial(place);
@@ -168,14 +168,15 @@ std::uint32_t PathChoice::pulled_classes() const noexcept {
   return pulled;
 }
 
-void PathChoice::begin_trial(Class& of, Path trial) noexcept {
+void PathChoice::begin_trial(std::size_t place, Path trial) noexcept {
+  Class& of = classes_[place];
   of.on_trial = true;
   of.trial = trial;
   of.tried = of.slower = 0;
   if (trial == of.favourite) return;
   CopyRate& rate = of.rates[index(trial)];
   // The trial before has told nothing: it was but a part of a window.
-  if (rate.is_old) of.longest_trial = std::min(2 * of.longest_trial, most_of_a_trial);
+  if (rate.is_old && !is_joint(place)) of.longest_trial = std::min(2 * of.longest_trial, most_of_a_trial);
   rate.begin_anew();
 }
 
@@ -186,10 +187,11 @@ void PathChoice::end_trial(std::size_t place) noexcept {
   const float tried = cost_now(place, of.trial);
   const auto times_as_slow =
       usual == 0 ? 1U : static_cast<std::uint32_t>(std::clamp(tried / usual, 1.0F, most_times_as_slow));
-  // One that has told nothing is made again soon.
-  const std::uint32_t took = tried == 0 ? first_trial_after : std::max(of.tried, 1U) * times_as_slow;
+  // It has told nothing, ever: it is made again soon, as long as a longer one may tell something.
+  const bool is_hopeful = tried == 0 && of.longest_trial < most_of_a_trial;
+  const std::uint32_t took = is_hopeful ? first_trial_after : std::max(of.tried, 1U) * times_as_slow;
   of.wait = of.restraint * took;
-  if (tried != 0) of.restraint = std::min(2 * of.restraint, most_restraint);
+  if (!is_hopeful) of.restraint = std::min(2 * of.restraint, most_restraint);
 }
 
 PathChoice::Start PathChoice::begin(Path path, TimePoint now) noexcept {
@@ -230,17 +232,19 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
 
 void PathChoice::compare(std::size_t place, Path sampled) noexcept {
   Class& of = classes_[place];
-  const float others = of.rates[index(other(of.favourite))].ns_per_byte;
+  const CopyRate& others = of.rates[index(other(of.favourite))];
   const auto& is_worth = place < windowed_classes ? worth_in_windows : worth_of_large_ones;
-  const bool is_slower = others != 0 && others < is_worth[index(other(of.favourite))] *
-                                                     of.rates[index(of.favourite)].ns_per_byte;
+  const bool is_slower =
+      others.ns_per_byte != 0 &&
+      others.ns_per_byte < is_worth[index(other(of.favourite))] * of.rates[index(of.favourite)].ns_per_byte;
   if (sampled != of.favourite) {
-    if (is_slower) change(place);
-  } else if (!is_slower) {
-    of.slower = 0;
-  } else if (++of.slower == long_spell && !of.on_trial && !is_joint(place)) {
-    of.wait = 0;
+    // Of samples that nobody has waited for before the next message, the first one alone says little.
+    if (is_slower && (of.on_trial || others.counted == CopyRate::few_samples)) change(place);
+    return;
   }
+  of.slower = is_slower && !is_joint(place) ? of.slower + 1 : 0;
+  const bool may_tell = !others.is_old || of.longest_trial < most_of_a_trial;
+  if (of.slower == long_spell && !of.on_trial && may_tell) of.wait = 0;
 }
 
 void PathChoice::change(std::size_t place) noexcept {

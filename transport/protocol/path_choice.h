@@ -15,28 +15,28 @@ namespace parley::transport {
 // and on what else the two processes do. This learns it for the messages from one peer, by what they took
 // from match to end, here at the receiver.
 //
-// 1. For each class of sizes the faster path is the favourite; the other one becomes it when a trial has
-// shown
-//    it to be faster: of messages up to 512 KiB the link by a quarter, and the pull at all, for the pauses in
-//    which the link is filled take their share then, and rule 4 leaves them out; of larger ones the link by a
-//    twentieth, and the pull by a fifth, for the link takes some messages to get to its pace. At first the
-//    favourite is that of the next smaller class that was used, else the pull.
+// 1. For each class of sizes the faster path is the favourite; the other one becomes it when messages of its
+//    own, of a trial as a rule, show that it is faster: of messages up to 512 KiB the link by a quarter, and
+//    the pull at all, for the pauses in which the link is filled take their share then, and rule 4 leaves
+//    them out; of larger ones the link by a twentieth, and the pull by a fifth, for the link takes some
+//    messages to get to its pace. At first the favourite is that of the next smaller class that was used,
+//    else the pull.
 // 2. The other one is tried on a few messages now and then: after the first three, then after four times as
 //    many as the trial took, eight times, ..., and for good 64 times, which is 1.5 % of the bytes; more
 //    rarely by as much as it was slower, which makes it 1.5 % of the time. It is tried at once when the
 //    favourite has been the slower one for 16 samples on end (if its sender tenders: at its next trial):
 //    fewer are a burst after other work, whose caches are cold. After a change all this begins anew, with 64
-//    messages. A class that begins with what a smaller one has found tries as rarely as that one does, and
-//    twice as often for each class between them. What was found before the last 16 samples of the favourite
-//    is old, and in a trial new samples take its place.
+//    messages. A class that begins with what a smaller one has found tries as rarely as that one does, but
+//    twice as often for each class that it is above it. In a trial new samples take the place of what was
+//    found before; of messages whose path is not ours to choose they do so after 16 samples of the favourite.
 // 3. The messages of one path are served one after the other. So what was served since a message's match, or
 //    since the last look at the clock if that is later, took the time from then to its end, with all that
 //    were not timed. What was served while the other path was busy does not count.
 // 4. The first message of a trial does not count, nor the first one at all, nor the first two of the first
 //    trial: pages are touched for the first time, and the link leases its window. One that takes much longer
 //    than the average counts only if the next one does, too: its process had lost the core. A trial ends with
-//    the fourth that counts, or the 64th; where it has told nothing, for the rest of a window went the other
-//    way, the next one is twice as long, up to 1 024.
+//    the fourth that counts, with a change, or with the 64th; where it has told nothing, for the rest of a
+//    window went the other way, the next one is twice as long, up to 256.
 // 5. With traffic both ways, which most of the last arrivals tell, both ends take the same path for messages
 //    of a class that go both ways. One of them leads and takes that which costs the two cores less
 //    (CoreCosts); the other one does what it sees done with most of its own messages. Of other messages, and
@@ -52,8 +52,8 @@ namespace parley::transport {
 //    told the favourites. Few of those that take the favourite are timed, for two looks at the clock count.
 //
 // 8. Where ranks share cores, what both of them need their cores for counts, and nobody's waits do
-//    (CoreClock; waits in calls of the engine, it sees no others): of the link what it took here, and as much
-//    for the sender.
+//    (CoreClock; waits in calls of the engine while a message is under way, it sees no others): of the link
+//    what it took here, and as much for the sender.
 //
 // Pure: no clock. Thread-safety: none; the engine's lock.
 class PathChoice {
@@ -129,7 +129,7 @@ class PathChoice {
   static constexpr std::uint32_t least_restraint = 4;    // times what a trial took
   static constexpr std::uint32_t most_restraint = 64;
   static constexpr std::uint32_t usual_trial = 64;  // messages, at most
-  static constexpr std::uint32_t most_of_a_trial = 1024;
+  static constexpr std::uint32_t most_of_a_trial = 256;
   // With traffic both ways a few pulls tell what they cost, whatever goes on beside them; the link does so
   // only when the other end has come after, a window later.
   static constexpr std::uint32_t pulls_to_try = 4;
@@ -173,7 +173,7 @@ class PathChoice {
   [[nodiscard]] static bool may_skip_timing(const Class& of, Path path) noexcept;
   static std::size_t index(Path path) noexcept { return static_cast<std::size_t>(path); }
   void inherit(std::size_t place) noexcept;
-  static void begin_trial(Class& of, Path trial) noexcept;
+  void begin_trial(std::size_t place, Path trial) noexcept;
   [[nodiscard]] std::uint32_t most_to_try(std::size_t place) const noexcept;
   void end_trial(std::size_t place) noexcept;
   // After a sample of this path: takes another favourite, or wants a trial, where the rates say so.

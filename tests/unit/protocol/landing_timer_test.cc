@@ -80,7 +80,10 @@ TEST(LandingTimer, InAStreamTheSendersCopyCounts) {
 TEST(LandingTimer, AStreamMayComeInOneLook) {
   Peer peer;
   for (int i = 0; i < 50; ++i) peer.land(2us, 0, 0);
-  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull);
+  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull) << "a message each 4 us";
+  Peer slower(6us);
+  for (int i = 0; i < 50; ++i) slower.land(2us, 0, 0);
+  EXPECT_EQ(slower.paths.favourite(bytes), Path::link) << "a lone one would take 6";
 }
 
 TEST(LandingTimer, ALoneMessageThatWasThereAsAWholeWasCopiedBefore) {
