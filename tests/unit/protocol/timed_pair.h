@@ -22,7 +22,7 @@ class TimedPair {
       const Path path = choice.choose(bytes);
       const auto since = choice.begin(path, now);
       now += cost(path);
-      choice.end(path, bytes, since, now, true);
+      choice.end(path, bytes, since, now, path == Path::pull || link_brings_all);
       by_link += path == Path::link ? 1 : 0;
       now += pause;
     }
@@ -48,6 +48,7 @@ class TimedPair {
     return static_cast<int>(std::count(paths.begin(), paths.end(), Path::link));
   }
 
+  bool link_brings_all = true;  // of what run() sends by it
   PathChoice choice;
   PathChoice::TimePoint now{std::chrono::hours(1)};
 };
