@@ -22,6 +22,7 @@ enum class Call : std::uint8_t {
   facts_of,
   create_stream,
   destroy_stream,
+  stream_id,
   is_idle,
   synchronize,
   create_event,

@@ -214,6 +214,13 @@ bool SimulatedDevice::is_capturing(Stream stream) noexcept {
   return stream != nullptr && stream == captured_;
 }
 
+// Its streams' names are used once.
+Code SimulatedDevice::stream_id(Stream stream, std::uint64_t& id) noexcept {
+  Place place;
+  id = reinterpret_cast<std::uintptr_t>(stream);
+  return begin(Call::stream_id, stream, place);
+}
+
 bool SimulatedDevice::is_idle(Stream stream) noexcept {
   Place place;
   return begin(Call::is_idle, stream, place) == Code::ok && place.work->pending() == 0;

@@ -109,6 +109,7 @@ class SimulatedDevice final : public Api {
   Code create_stream(Stream& stream) noexcept override;
   Code destroy_stream(Stream stream) noexcept override;
   [[nodiscard]] bool is_capturing(Stream stream) noexcept override;
+  Code stream_id(Stream stream, std::uint64_t& id) noexcept override;
   [[nodiscard]] bool is_idle(Stream stream) noexcept override;
   Code synchronize(Stream stream) noexcept override;
 

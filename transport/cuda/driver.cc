@@ -138,6 +138,12 @@ class Driver final : public Api {
     return asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
            (asked == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE);
   }
+  Code stream_id(Stream stream, std::uint64_t& id) noexcept override {
+    unsigned long long theirs_id = 0;
+    const CUresult result = call_.stream_get_id(theirs(stream), &theirs_id);
+    id = theirs_id;
+    return code_of(result);
+  }
   // The default stream is not ready either while a stream that it waits for works (seen with driver 580).
   [[nodiscard]] bool is_idle(Stream stream) noexcept override {
     return call_.stream_query(theirs(stream)) == CUDA_SUCCESS;

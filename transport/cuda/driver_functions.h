@@ -31,6 +31,7 @@ namespace parley::cuda {
   X(stream_create, cuStreamCreate)                    \
   X(stream_destroy, cuStreamDestroy)                  \
   X(stream_is_capturing, cuStreamIsCapturing)         \
+  X(stream_get_id, cuStreamGetId)                     \
   X(stream_query, cuStreamQuery)                      \
   X(stream_synchronize, cuStreamSynchronize)          \
   X(stream_wait_event, cuStreamWaitEvent)             \

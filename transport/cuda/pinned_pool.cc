@@ -7,18 +7,22 @@
 namespace parley::cuda {
 namespace {
 
-// More would make a call's cost grow with what is in flight; fewer would let one slow stream hide the others'
+// More would make a call's cost grow with what is in flight; fewer would let slow streams hide the others'
 // blocks.
 constexpr std::size_t looks_per_take = 16;
+// Of one stream: as far ahead of its oldest a look goes.
+constexpr std::size_t most_at_a_look = 64;
 
 }  // namespace
 
 PinnedPool::~PinnedPool() {
   for (Kind& kind : kinds_)
-    while (PinnedBlock* block = pop_in_flight(kind)) {
-      (void)api_.synchronize_event(block->after);
-      events_.give_back(block->after);
-    }
+    for (Flight& flight : kind.flights)
+      while (flight.count != 0) {
+        const PinnedBlock& block = pop(flight);
+        (void)api_.synchronize_event(block.after);
+        events_.give_back(block.after);
+      }
   for (std::byte* memory : allocations_) (void)api_.free_pinned(memory);
 }
 
@@ -26,19 +30,33 @@ void PinnedPool::push_free(Kind& kind, PinnedBlock& block) noexcept {
   block.next = std::exchange(kind.free, &block);
 }
 
-void PinnedPool::push_in_flight(Kind& kind, PinnedBlock& block) noexcept {
-  block.next = nullptr;
-  (kind.oldest == nullptr ? kind.oldest : kind.latest->next) = &block;
-  kind.latest = &block;
-  ++kind.in_flight;
+PinnedPool::Flight* PinnedPool::flight_of(Kind& kind, std::uint64_t stream) noexcept try {
+  Flight* unused = nullptr;
+  for (Flight& flight : kind.flights) {
+    if (flight.count == 0)
+      unused = &flight;
+    else if (flight.stream == stream)
+      return &flight;
+  }
+  if (unused == nullptr) unused = &kind.flights.emplace_back();
+  unused->stream = stream;
+  return unused;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
-// Null: there is none.
-PinnedBlock* PinnedPool::pop_in_flight(Kind& kind) noexcept {
-  PinnedBlock* const block = kind.oldest;
-  if (block == nullptr) return nullptr;
-  kind.oldest = block->next;
-  --kind.in_flight;
+void PinnedPool::push(Flight& flight, PinnedBlock& block) noexcept {
+  block.next = nullptr;
+  (flight.count == 0 ? flight.oldest : flight.latest->next) = &block;
+  flight.latest = &block;
+  ++flight.count;
+}
+
+// REQUIRES: there is one.
+PinnedBlock& PinnedPool::pop(Flight& flight) noexcept {
+  PinnedBlock& block = *flight.oldest;
+  flight.oldest = block.next;
+  --flight.count;
   return block;
 }
 
@@ -61,11 +79,14 @@ void PinnedPool::give_back(PinnedBlock* block) noexcept {
 }
 
 Code PinnedPool::give_back_after(PinnedBlock* block, Stream stream) noexcept {
-  Code code = events_.take(block->after);
+  std::uint64_t id = 0;
+  Code code = api_.stream_id(stream, id);
+  Flight* const flight = code == Code::ok ? flight_of(kind_of(*block), id) : nullptr;
+  if (code == Code::ok) code = flight == nullptr ? Code::out_of_memory : events_.take(block->after);
   if (code == Code::ok) {
     code = api_.record(block->after, stream);
     if (code == Code::ok)
-      push_in_flight(kind_of(*block), *block);
+      push(*flight, *block);
     else
       events_.give_back(block->after);
   }
@@ -99,16 +120,32 @@ bool PinnedPool::grow(Kind& kind, std::size_t block_bytes, std::size_t bound) no
 }
 
 void PinnedPool::look_at_flights(Kind& kind) noexcept {
-  for (std::size_t looks = std::min(looks_per_take, kind.in_flight); looks > 0; --looks) {
-    PinnedBlock& block = *pop_in_flight(kind);
-    if (api_.query(block.after) == Code::not_ready) {
-      push_in_flight(kind, block);
-    } else {
-      // After a failure of the device nothing is in flight there any more, and every later call on it fails.
+  std::size_t looks = looks_per_take;
+  for (std::size_t left = kind.flights.size(); left > 0 && looks > 0; --left) {
+    if (kind.next_flight >= kind.flights.size()) kind.next_flight = 0;
+    Flight& flight = kind.flights[kind.next_flight];
+    if (look_at(flight, kind, looks)) return;
+    ++kind.next_flight;
+  }
+}
+
+// True: some of its blocks are free now. To ask takes the host longer than to tell a copy, so it is asked
+// whether all have ended, then half of them, and so on.
+bool PinnedPool::look_at(Flight& flight, Kind& kind, std::size_t& looks) noexcept {
+  for (std::size_t part = std::min(flight.count, most_at_a_look); part > 0 && looks > 0; part /= 2) {
+    const PinnedBlock* last = flight.oldest;
+    for (std::size_t i = 1; i < part; ++i) last = last->next;
+    --looks;
+    // After a failure of the device nothing is in flight there any more, and every later call on it fails.
+    if (api_.query(last->after) == Code::not_ready) continue;
+    for (; part > 0; --part) {
+      PinnedBlock& block = pop(flight);
       events_.give_back(block.after);
       push_free(kind, block);
     }
+    return true;
   }
+  return false;
 }
 
 }  // namespace parley::cuda

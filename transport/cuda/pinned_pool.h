@@ -25,8 +25,8 @@ struct PinnedBlock {
 
 // Pinned host memory for staging, for the streams of one device: allocated when first needed, up to a bound,
 // and kept. A block that a copy still reads or writes may be given back at once; it is handed out again after
-// that. The device is entered for all calls, and when the pool dies: then it waits for the copies. All blocks
-// must have been given back. Thread-safety: none (the engine's lock).
+// that. The device is entered for take() and give_back_after(), and when the pool dies: then it waits for the
+// copies. All blocks must have been given back. Thread-safety: none (the engine's lock).
 class PinnedPool {
  public:
   static constexpr std::size_t small_bytes = std::size_t{4} << 10;
@@ -47,8 +47,8 @@ class PinnedPool {
   // A block of at least `bytes` bytes, at most large_bytes: of the smallest size that does, or where there is
   // none and no room for one, a larger one. Null: all are in use or in flight and the bound is reached, or
   // the driver gives no more; try again later. Who cannot, and would have to wait for the device instead,
-  // says that it is pressing: the bound is so many times as large then. Of each size it looks at 16 blocks in
-  // flight at most, the oldest first, and at others the next time.
+  // says that it is pressing: the bound is so many times as large then. For each size it asks the device 16
+  // times at most what has ended, a stream after the other, and goes on with other streams the next time.
   enum class Need : std::uint8_t { can_wait, is_pressing };
   [[nodiscard]] PinnedBlock* take(std::size_t bytes, Need need = Need::can_wait) noexcept;
   // Whether there are blocks of such a size at all, so that one may be given back.
@@ -66,13 +66,19 @@ class PinnedPool {
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return allocations_.size() * large_bytes; }
 
  private:
+  // Blocks in flight of one stream, which ends its copies in the order in which they were given back.
+  struct Flight {
+    std::uint64_t stream = 0;  // see Api::stream_id()
+    PinnedBlock* oldest = nullptr;
+    PinnedBlock* latest = nullptr;
+    std::size_t count = 0;  // 0: it may be another stream's
+  };
   // Of one size.
   struct Kind {
-    std::size_t count = 0;          // of all blocks
-    PinnedBlock* free = nullptr;    // given back last first
-    PinnedBlock* oldest = nullptr;  // in flight, in the order in which they were given back, or looked at
-    PinnedBlock* latest = nullptr;
-    std::size_t in_flight = 0;
+    std::size_t count = 0;        // of all blocks
+    PinnedBlock* free = nullptr;  // given back last first
+    std::vector<Flight> flights;
+    std::size_t next_flight = 0;  // to be looked at
   };
   [[nodiscard]] static constexpr std::size_t kind_for(std::size_t bytes) noexcept {
     return bytes <= small_bytes ? 0 : bytes <= medium_bytes ? 1 : 2;
@@ -81,9 +87,12 @@ class PinnedPool {
   // One allocation of large_bytes, as one block or as many smaller ones. False: there is no more.
   bool grow(Kind& kind, std::size_t block_bytes, std::size_t bound) noexcept;
   static void push_free(Kind& kind, PinnedBlock& block) noexcept;
-  static void push_in_flight(Kind& kind, PinnedBlock& block) noexcept;
-  static PinnedBlock* pop_in_flight(Kind& kind) noexcept;
+  // Null: no memory.
+  static Flight* flight_of(Kind& kind, std::uint64_t stream) noexcept;
+  static void push(Flight& flight, PinnedBlock& block) noexcept;
+  static PinnedBlock& pop(Flight& flight) noexcept;
   void look_at_flights(Kind& kind) noexcept;
+  bool look_at(Flight& flight, Kind& kind, std::size_t& looks) noexcept;
 
   Api& api_;
   EventPool& events_;

@@ -20,7 +20,6 @@ constexpr std::size_t first_piece_bytes = 256 << 10;
 }  // namespace
 
 Transfer::~Transfer() {
-  const DeviceScope scope(*port_.api(), desk_.device);
   let_go();
   if (landing_ != nullptr) desk_.pinned.give_back(landing_);
   end_reading();
@@ -75,9 +74,11 @@ Code Transfer::copy(Direction direction, std::byte* peers, std::size_t bytes, Se
 }
 
 Code Transfer::order(cuda::Stream stream, Look look) noexcept {
+  const bool is_copied = slot_ != nullptr && slot_->state == Slot::State::copied;
+  if (!is_copied && stream == stream_) return Code::ok;
   cuda::Api& api = *port_.api();
   const DeviceScope scope(api, desk_.device);
-  if (slot_ != nullptr && slot_->state == Slot::State::copied)
+  if (is_copied)
     if (const Code code = follow_peer(look); code != Code::ok) return code;
   if (stream == stream_) return Code::ok;
   cuda::Event reached = nullptr;
@@ -168,44 +169,69 @@ bool Transfer::begin_pieces() noexcept {
 
 void Transfer::end_reading() noexcept {
   if (lane_ == nullptr) return;
-  const DeviceScope scope(*port_.api(), desk_.device);
   if (WaitingList::is_linked(*this)) WaitingList::remove(*this);
   for (; first_ != end_; ++first_) {
     const Piece& piece = piece_at(first_);
     end_piece(piece);
-    // A failure here is the device's, and whoever uses it next is told.
-    if (piece.is_here)
+    if (piece.mark.number <= lane_->here) {
       desk_.pinned.give_back(piece.block);
-    else
-      (void)desk_.pinned.give_back_after(piece.block, stream_);
+      continue;
+    }
+    // A failure here is the device's, and whoever uses it next is told.
+    const DeviceScope scope(*port_.api(), desk_.device);
+    (void)desk_.pinned.give_back_after(piece.block, stream_);
   }
   --std::exchange(lane_, nullptr)->readers;
 }
 
 Code Transfer::begin_piece(PinnedBlock& block, std::size_t bytes) noexcept {
   cuda::Api& api = *port_.api();
-  Piece piece{.block = &block, .bytes = bytes};
-  Code code = desk_.events.take(piece.event);
+  Piece piece{.block = &block, .mark = {.number = lane_->begun + 1}, .bytes = bytes};
+  cuda::Event& end = piece.mark.event;
+  Code code = desk_.events.take(end);
   if (code != Code::ok) {
     desk_.pinned.give_back(&block);
     return code;
   }
   code = api.copy(block.data, address_ + begun_, bytes, stream_);
-  if (code == Code::ok) code = api.record(piece.event, stream_);
+  if (code == Code::ok) code = api.record(end, stream_);
   if (code != Code::ok) {
-    desk_.events.give_back(piece.event);
+    desk_.events.give_back(end);
     (void)desk_.pinned.give_back_after(&block, stream_);
     return code;
   }
   piece_at(end_++) = piece;
+  lane_->latest = piece.mark;
+  ++lane_->begun;
   begun_ += bytes;
   lane_->ahead_bytes += block.bytes;
   return code;
 }
 
 void Transfer::end_piece(const Piece& piece) noexcept {
-  desk_.events.give_back(piece.event);
+  // The event is about to tell of something else.
+  for (ReadLane::Mark* known : {&lane_->latest, &lane_->asked})
+    if (known->number == piece.mark.number) *known = {};
+  desk_.events.give_back(piece.mark.event);
   lane_->ahead_bytes -= piece.block->bytes;
+}
+
+// Whether this piece of the lane has come: ok, not_ready, or the device's failure. Asks first about what was
+// the last one when the lane was last looked at: that one comes as well, unless the device is slower than
+// the link.
+Code Transfer::look_for(const ReadLane::Mark& mark) noexcept {
+  ReadLane& lane = *lane_;
+  if (mark.number <= lane.here) return Code::ok;
+  const DeviceScope scope(*port_.api(), desk_.device);
+  const auto ask = [&](const ReadLane::Mark& about) {
+    const Code answer = port_.api()->query(about.event);
+    if (answer == Code::ok) lane.here = about.number;
+    return answer;
+  };
+  Code code = lane.asked.number > mark.number ? ask(lane.asked) : Code::not_ready;
+  if (code == Code::not_ready) code = ask(mark);
+  if (lane.asked.number <= lane.here) lane.asked = lane.latest;
+  return code;
 }
 
 Status Transfer::next_piece(std::span<const std::byte>& piece) noexcept {
@@ -214,21 +240,15 @@ Status Transfer::next_piece(std::span<const std::byte>& piece) noexcept {
     read_ahead(*lane_);
   }
   if (first_ == end_) return reading_ == Code::ok ? Status(base::Code::again) : status_of(reading_);
-  cuda::Api& api = *port_.api();
-  const DeviceScope scope(api, desk_.device);
-  Piece& next = piece_at(first_);
-  if (!next.is_here) {
-    const Code code = api.query(next.event);
-    if (code == Code::not_ready) return base::Code::again;
-    if (code != Code::ok) return status_of(code);
-    next.is_here = true;
-  }
+  const Piece& next = piece_at(first_);
+  const Code code = look_for(next.mark);
+  if (code == Code::not_ready) return base::Code::again;
+  if (code != Code::ok) return status_of(code);
   piece = {next.block->data, next.bytes};
   return {};
 }
 
 void Transfer::piece_sent() noexcept {
-  const DeviceScope scope(*port_.api(), desk_.device);
   const Piece& sent = piece_at(first_++);
   end_piece(sent);
   desk_.pinned.give_back(sent.block);

@@ -63,9 +63,8 @@ class Transfer final : public DeviceMemory, public base::ListHook<WaitingTag> {
   // On its way from the device, or there.
   struct Piece {
     cuda::PinnedBlock* block = nullptr;
-    cuda::Event event = nullptr;  // the end of its copy
+    ReadLane::Mark mark;  // the end of its copy
     std::size_t bytes = 0;
-    bool is_here = false;
   };
   static constexpr std::uint32_t most_pieces = 4;
 
@@ -73,6 +72,7 @@ class Transfer final : public DeviceMemory, public base::ListHook<WaitingTag> {
   static void read_ahead(ReadLane& lane) noexcept;
   bool begin_pieces() noexcept;
   cuda::Code begin_piece(cuda::PinnedBlock& block, std::size_t bytes) noexcept;
+  cuda::Code look_for(const ReadLane::Mark& mark) noexcept;
   void end_piece(const Piece& piece) noexcept;
   Piece& piece_at(std::uint32_t number) noexcept { return pieces_[number % most_pieces]; }
 

@@ -1,6 +1,8 @@
 // Events and pinned memory are used again, and never too early.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <set>
 #include <vector>
 
 #include "tests/unit/cuda/device.h"
@@ -119,6 +121,54 @@ TEST(PinnedPool, FindsWhatIsFreeBehindASlowStream) {
   device.let_go(slow);
 }
 
+// To ask takes the host longer than to tell a copy.
+TEST(PinnedPool, AsksOnceForAllThatAStreamHasEnded) {
+  Pools pools(PinnedPool::large_bytes);
+  SimulatedDevice& device = pools.at.device;
+  std::vector<PinnedBlock*> blocks;
+  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) blocks.push_back(block);
+  ASSERT_EQ(blocks.size(), 16u);
+  for (PinnedBlock* block : blocks) EXPECT_EQ(pools.pinned.give_back_after(block, default_stream), Code::ok);
+  EXPECT_EQ(device.synchronize(default_stream), Code::ok);
+  for (PinnedBlock*& block : blocks) block = pools.pinned.take(PinnedPool::medium_bytes);
+  EXPECT_EQ(device.count(Call::query), 1u);
+
+  const auto give_back = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i)
+      EXPECT_EQ(pools.pinned.give_back_after(blocks[i], default_stream), Code::ok);
+  };
+  give_back(0, 5);
+  EXPECT_EQ(device.synchronize(default_stream), Code::ok);
+  device.hold(default_stream);
+  give_back(5, 16);
+  std::vector<PinnedBlock*> free;
+  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) free.push_back(block);
+  EXPECT_EQ(std::set(free.begin(), free.end()), std::set(blocks.begin(), blocks.begin() + 5));
+  for (PinnedBlock* block : free) pools.pinned.give_back(block);
+  device.let_go(default_stream);
+}
+
+TEST(PinnedPool, TakesNoStreamForAnother) {
+  Pools pools(PinnedPool::large_bytes);
+  SimulatedDevice& device = pools.at.device;
+  const Stream slow = pools.at.stream();
+  std::vector<PinnedBlock*> blocks;
+  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) blocks.push_back(block);
+  device.hold(slow);
+  std::set<PinnedBlock*> ended;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const bool is_slow = i % 3 == 0;
+    EXPECT_EQ(pools.pinned.give_back_after(blocks[i], is_slow ? slow : default_stream), Code::ok);
+    if (!is_slow) ended.insert(blocks[i]);
+  }
+  EXPECT_EQ(device.synchronize(default_stream), Code::ok);
+  std::set<PinnedBlock*> free;
+  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) free.insert(block);
+  EXPECT_EQ(free, ended);
+  for (PinnedBlock* block : free) pools.pinned.give_back(block);
+  device.let_go(slow);
+}
+
 TEST(PinnedPool, LivesWithoutMemory) {
   Pools pools;
   pools.at.device.fail_next(Call::allocate_pinned, Code::out_of_memory);
@@ -144,7 +194,7 @@ TEST(PinnedPool, GoesBeyondItsBoundForWhatIsPressing) {
 TEST(PinnedPool, HandsOutNoBlockWhoseEndCannotBeNoted) {
   Pools pools;
   SimulatedDevice& device = pools.at.device;
-  for (const Call call : {Call::create_event, Call::record}) {
+  for (const Call call : {Call::stream_id, Call::create_event, Call::record}) {
     PinnedBlock* block = pools.pinned.take(1);
     device.fail_next(call, Code::out_of_memory);
     EXPECT_EQ(pools.pinned.give_back_after(block, default_stream), Code::ok);

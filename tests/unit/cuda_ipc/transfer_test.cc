@@ -109,6 +109,45 @@ TEST_F(TransferTest, SendsToOneReceiverTakeTurnsInReadingAhead) {
   for (const int i : {0, 2, 3, 4}) sends[i]->release();
 }
 
+// To ask takes the host longer than to tell a copy, and a stream makes its copies in order.
+TEST_F(TransferTest, AsksOnceForAllThatHaveCome) {
+  constexpr std::size_t bytes = 64 << 10;
+  std::byte* const memory = memory_with(content(bytes));
+  std::vector<Transfer*> sends;
+  const auto begin_sends = [&](int count) {
+    for (; count > 0; --count) {
+      sends.push_back(&begin(memory, bytes));
+      sends.back()->begin_reading(bytes, 1);
+    }
+  };
+  const auto has_come = [&](std::size_t i) {
+    std::span<const std::byte> piece;
+    return sends[i]->next_piece(piece).ok();
+  };
+  begin_sends(16);
+  ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  device().hold(cuda::default_stream);
+  begin_sends(8);
+  EXPECT_TRUE(has_come(0));
+  for (std::size_t i = 1; i < 16; ++i) EXPECT_TRUE(has_come(i)) << i;
+  EXPECT_EQ(device().count(Call::query), 1U + 2 * 15) << "of each, and before whether all 24 have come";
+  EXPECT_FALSE(has_come(16));
+  EXPECT_FALSE(has_come(23));
+  sends[23]->release();  // it was the last one, whose event is used for another end now
+  sends.pop_back();
+  EXPECT_FALSE(has_come(16));
+  device().let_go(cuda::default_stream);
+  ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  EXPECT_TRUE(has_come(16));
+  begin_sends(1);
+  ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  EXPECT_TRUE(has_come(17));
+  const std::uint64_t before = device().count(Call::query);
+  for (std::size_t i = 18; i < 23; ++i) EXPECT_TRUE(has_come(i)) << i;
+  EXPECT_EQ(device().count(Call::query) - before, 1U);
+  for (Transfer* send : sends) send->release();
+}
+
 // One that has failed may be held by its caller for long. Its memory is its caller's, and others go on.
 TEST_F(TransferTest, OneThatHasEndedIsReadNoMore) {
   constexpr std::size_t bytes = 8 << 20;

@@ -61,6 +61,7 @@ class HostApi : public cuda::Api {
   }
   [[nodiscard]] bool is_capturing(cuda::Stream) noexcept override { return false; }
   [[nodiscard]] bool is_idle(cuda::Stream) noexcept override { return true; }
+  Code stream_id(cuda::Stream, std::uint64_t&) noexcept override { return Code::not_supported; }
   Code synchronize(cuda::Stream) noexcept override { return Code::ok; }
   Code enter_device(int, void*& previous) noexcept override {
     previous = nullptr;
