@@ -108,7 +108,7 @@ class Api {
   // What it is told is not done now but noted in a CUDA graph; or another stream's capture forbids to tell it
   // anything.
   [[nodiscard]] virtual bool is_capturing(Stream stream) noexcept = 0;
-  // Of a stream, by which no other one of this process is ever known: an address may be used again.
+  // A number by which no other stream of this process is ever known: an address may be used again.
   virtual Code stream_id(Stream stream, std::uint64_t& id) noexcept = 0;
   // Whether it has done everything that it was told, and what it waits for by itself (the default stream for
   // others). False, too, where that cannot be told.

@@ -162,7 +162,12 @@ class Driver final : public Api {
   Code wait(Stream stream, Event event) noexcept override {
     return code_of(call_.stream_wait_event(theirs(stream), theirs(event), CU_EVENT_WAIT_DEFAULT));
   }
-  Code query(Event event) noexcept override { return code_of(call_.event_query(theirs(event))); }
+  Code query(Event event) noexcept override {
+    const CUresult result = call_.event_query(theirs(event));
+    // Another thread captures a graph, and nobody may ask meanwhile: it tells nothing about the event.
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return Code::not_ready;
+    return code_of(result);
+  }
   Code synchronize_event(Event event) noexcept override {
     return code_of(call_.event_synchronize(theirs(event)));
   }

@@ -9,7 +9,7 @@
 namespace parley::cuda {
 
 // Recycles the events of one device that stay within this process: a steady state creates none.
-// The device is entered for all calls, and when the pool dies; events that are out then are not destroyed.
+// The device is entered for take(), and when the pool dies; events that are out then are not destroyed.
 // Thread-safety: none (the engine's lock).
 class EventPool {
  public:

@@ -79,18 +79,22 @@ void PinnedPool::give_back(PinnedBlock* block) noexcept {
 }
 
 Code PinnedPool::give_back_after(PinnedBlock* block, Stream stream) noexcept {
-  std::uint64_t id = 0;
-  Code code = api_.stream_id(stream, id);
-  Flight* const flight = code == Code::ok ? flight_of(kind_of(*block), id) : nullptr;
-  if (code == Code::ok) code = flight == nullptr ? Code::out_of_memory : events_.take(block->after);
-  if (code == Code::ok) {
-    code = api_.record(block->after, stream);
-    if (code == Code::ok)
-      push(*flight, *block);
-    else
-      events_.give_back(block->after);
-  }
+  const Code code = note_end(*block, stream);
   return code == Code::out_of_memory ? Code::ok : code;
+}
+
+Code PinnedPool::note_end(PinnedBlock& block, Stream stream) noexcept {
+  std::uint64_t id = 0;
+  if (const Code code = api_.stream_id(stream, id); code != Code::ok) return code;
+  Flight* const flight = flight_of(kind_of(block), id);
+  if (flight == nullptr) return Code::out_of_memory;
+  if (const Code code = events_.take(block.after); code != Code::ok) return code;
+  const Code code = api_.record(block.after, stream);
+  if (code == Code::ok)
+    push(*flight, block);
+  else
+    events_.give_back(block.after);
+  return code;
 }
 
 bool PinnedPool::grow(Kind& kind, std::size_t block_bytes, std::size_t bound) noexcept {
@@ -125,6 +129,7 @@ void PinnedPool::look_at_flights(Kind& kind) noexcept {
     if (kind.next_flight >= kind.flights.size()) kind.next_flight = 0;
     Flight& flight = kind.flights[kind.next_flight];
     if (look_at(flight, kind, looks)) return;
+    if (looks == 0) return;  // it is the first the next time
     ++kind.next_flight;
   }
 }

@@ -87,6 +87,7 @@ class PinnedPool {
   // One allocation of large_bytes, as one block or as many smaller ones. False: there is no more.
   bool grow(Kind& kind, std::size_t block_bytes, std::size_t bound) noexcept;
   static void push_free(Kind& kind, PinnedBlock& block) noexcept;
+  Code note_end(PinnedBlock& block, Stream stream) noexcept;
   // Null: no memory.
   static Flight* flight_of(Kind& kind, std::uint64_t stream) noexcept;
   static void push(Flight& flight, PinnedBlock& block) noexcept;

@@ -31,7 +31,7 @@ class Transfer;
 // recycled. It costs nothing before the first use of a device. Thread-safety: none; the engine's lock.
 class Port {
  public:
-  // For one device. It is entered for every call.
+  // For one device, which is entered for calls of its members as they say.
   struct Desk {
     Desk(cuda::Api& api, int number) noexcept
         : device(number), events(api), pinned(api, events), blocks(api, events) {}

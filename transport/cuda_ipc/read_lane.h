@@ -32,7 +32,7 @@ struct ReadLane {
   std::size_t readers = 0;      // transfers that use it; none: it is free for other streams and receivers
   std::size_t ahead_bytes = 0;  // of blocks that are being filled, or are full and not sent
   Mark latest;                  // begun last, and not ended
-  Mark asked;                   // what was `latest` when a look last found all up to it, and not ended
+  Mark asked;                   // what was `latest` when the one before it had come, and not ended
   std::uint64_t here = 0;       // pieces up to this number have come
   std::uint64_t begun = 0;      // the last number
   base::IntrusiveList<Transfer, WaitingTag> waiting;  // those that have more to begin, oldest first

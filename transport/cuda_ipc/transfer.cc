@@ -124,7 +124,6 @@ Status Transfer::landed(std::byte* place, std::size_t offset, std::size_t bytes)
 }
 
 void Transfer::abandon(std::byte*) noexcept {
-  const DeviceScope scope(*port_.api(), desk_.device);
   desk_.pinned.give_back(std::exchange(landing_, nullptr));
 }
 
@@ -216,9 +215,9 @@ void Transfer::end_piece(const Piece& piece) noexcept {
   lane_->ahead_bytes -= piece.block->bytes;
 }
 
-// Whether this piece of the lane has come: ok, not_ready, or the device's failure. Asks first about what was
-// the last one when the lane was last looked at: that one comes as well, unless the device is slower than
-// the link.
+// Whether this piece of the lane has come: ok, not_ready, or the device's failure. Where it has, one that was
+// told to the device a while ago is asked about, too: unless the device is slower than the link, all up to
+// that one are here.
 Code Transfer::look_for(const ReadLane::Mark& mark) noexcept {
   ReadLane& lane = *lane_;
   if (mark.number <= lane.here) return Code::ok;
@@ -228,8 +227,8 @@ Code Transfer::look_for(const ReadLane::Mark& mark) noexcept {
     if (answer == Code::ok) lane.here = about.number;
     return answer;
   };
-  Code code = lane.asked.number > mark.number ? ask(lane.asked) : Code::not_ready;
-  if (code == Code::not_ready) code = ask(mark);
+  const Code code = ask(mark);
+  if (code == Code::ok && lane.asked.number > mark.number) (void)ask(lane.asked);
   if (lane.asked.number <= lane.here) lane.asked = lane.latest;
   return code;
 }

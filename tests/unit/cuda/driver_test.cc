@@ -76,5 +76,20 @@ TEST(Driver, KnowsWhereAddressesLie) {
   EXPECT_FALSE(facts_of(300).can_be_exported);
 }
 
+// cudaStreamCaptureModeGlobal of another thread.
+TEST(Driver, TakesNoEventForReachedThatMayNotBeAskedAbout) {
+  setenv("PRETENDED_VERSION", "13000", 1);
+  setenv("PRETENDED_cuInit", "0", 1);
+  setenv("PRETENDED_DEVICES", "2", 1);
+  const OpenedDriver opened = open_driver(COMPLETE_DRIVER);
+  ASSERT_NE(opened.api, nullptr) << opened.reason;
+  EXPECT_EQ(opened.api->query(nullptr), Code::ok);
+  setenv("PRETENDED_cuEventQuery", "900", 1);
+  EXPECT_EQ(opened.api->query(nullptr), Code::not_ready);
+  setenv("PRETENDED_cuEventQuery", "700", 1);
+  EXPECT_EQ(opened.api->query(nullptr), Code::illegal_address);
+  unsetenv("PRETENDED_cuEventQuery");
+}
+
 }  // namespace
 }  // namespace parley::cuda

@@ -148,6 +148,32 @@ TEST(PinnedPool, AsksOnceForAllThatAStreamHasEnded) {
   device.let_go(default_stream);
 }
 
+TEST(PinnedPool, FindsWhatHasEndedBehindManySlowStreams) {
+  Pools pools(4 * PinnedPool::large_bytes);
+  SimulatedDevice& device = pools.at.device;
+  std::vector<PinnedBlock*> blocks;
+  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) blocks.push_back(block);
+  ASSERT_EQ(blocks.size(), 64u);
+  std::vector<Stream> streams;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i % 16 == 0) {
+      streams.push_back(pools.at.stream());
+      if (streams.size() < 4) device.hold(streams.back());
+    }
+    if (i == 63) {  // of the fourth stream all but this have ended
+      EXPECT_EQ(device.synchronize(streams.back()), Code::ok);
+      device.hold(streams.back());
+    }
+    EXPECT_EQ(pools.pinned.give_back_after(blocks[i], streams.back()), Code::ok);
+  }
+  PinnedBlock* found = nullptr;
+  for (int takes = 0; takes < 4 && found == nullptr; ++takes)
+    found = pools.pinned.take(PinnedPool::medium_bytes);
+  for (const Stream stream : streams) device.let_go(stream);
+  ASSERT_NE(found, nullptr);
+  pools.pinned.give_back(found);
+}
+
 TEST(PinnedPool, TakesNoStreamForAnother) {
   Pools pools(PinnedPool::large_bytes);
   SimulatedDevice& device = pools.at.device;

@@ -120,22 +120,18 @@ TEST_F(TransferTest, AsksOnceForAllThatHaveCome) {
       sends.back()->begin_reading(bytes, 1);
     }
   };
-  const auto has_come = [&](std::size_t i) {
-    std::span<const std::byte> piece;
-    return sends[i]->next_piece(piece).ok();
-  };
+  std::span<const std::byte> piece;
+  const auto has_come = [&](std::size_t i) { return sends[i]->next_piece(piece).ok(); };
   begin_sends(16);
   ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
   device().hold(cuda::default_stream);
   begin_sends(8);
-  EXPECT_TRUE(has_come(0));
-  for (std::size_t i = 1; i < 16; ++i) EXPECT_TRUE(has_come(i)) << i;
-  EXPECT_EQ(device().count(Call::query), 1U + 2 * 15) << "of each, and before whether all 24 have come";
+  for (std::size_t i = 0; i < 16; ++i) EXPECT_TRUE(has_come(i)) << i;
+  EXPECT_EQ(device().count(Call::query), 1U + 2 * 15) << "of each, and then whether all 24 have come";
   EXPECT_FALSE(has_come(16));
   EXPECT_FALSE(has_come(23));
-  sends[23]->release();  // it was the last one, whose event is used for another end now
+  sends[23]->release();  // its event tells of something else now
   sends.pop_back();
-  EXPECT_FALSE(has_come(16));
   device().let_go(cuda::default_stream);
   ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
   EXPECT_TRUE(has_come(16));
@@ -144,8 +140,55 @@ TEST_F(TransferTest, AsksOnceForAllThatHaveCome) {
   EXPECT_TRUE(has_come(17));
   const std::uint64_t before = device().count(Call::query);
   for (std::size_t i = 18; i < 23; ++i) EXPECT_TRUE(has_come(i)) << i;
-  EXPECT_EQ(device().count(Call::query) - before, 1U);
+  EXPECT_EQ(device().count(Call::query) - before, 2U);
   for (Transfer* send : sends) send->release();
+}
+
+// Its lane is free then, whatever had come there.
+TEST_F(TransferTest, ASlowStreamIsNotTakenForTheOneBefore) {
+  constexpr std::size_t bytes = 64 << 10;
+  std::byte* const memory = memory_with(content(bytes));
+  Transfer& before = begin(memory, bytes);
+  EXPECT_EQ(read_all(before, bytes), content(bytes));
+  before.release();
+  const cuda::Stream slow = own_.stream();
+  device().hold(slow);
+  Transfer& send = begin(memory, bytes, slow);
+  send.begin_reading(bytes, 1);
+  std::span<const std::byte> piece;
+  EXPECT_EQ(send.next_piece(piece).code(), Code::again);
+  device().let_go(slow);
+  send.release();
+}
+
+// Its blocks serve again, but not before its copies have ended. The caller may have no device entered.
+TEST_F(TransferTest, OneThatEndsWhileItIsReadGivesItsBlocksBackAfterThat) {
+  constexpr std::size_t bytes = cuda::PinnedPool::medium_bytes;
+  constexpr int blocks = cuda::PinnedPool::large_bytes / bytes;  // of one allocation
+  std::byte* const memory = memory_with(content(bytes));
+  Transfer& send = begin(memory, bytes);
+  device().hold(cuda::default_stream);
+  send.begin_reading(bytes, 1);
+  device().leave_device(nullptr);
+  send.release();
+  void* none = nullptr;
+  ASSERT_EQ(device().enter_device(0, none), cuda::Code::ok);
+  std::vector<Transfer*> receives;
+  const auto take = [&](int count) {
+    for (; count > 0; --count) {
+      receives.push_back(&begin(memory, bytes));
+      ASSERT_NE(receives.back()->landing_place(bytes), nullptr);
+    }
+  };
+  take(blocks - 1);
+  EXPECT_EQ(device().count(Call::allocate_pinned), 1U);
+  take(1);
+  EXPECT_EQ(device().count(Call::allocate_pinned), 2U) << "the block that is read is in use";
+  device().let_go(cuda::default_stream);
+  ASSERT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+  take(blocks);
+  EXPECT_EQ(device().count(Call::allocate_pinned), 2U) << "it is free again";
+  for (Transfer* receive : receives) receive->release();
 }
 
 // One that has failed may be held by its caller for long. Its memory is its caller's, and others go on.
