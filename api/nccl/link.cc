@@ -9,6 +9,11 @@
 
 namespace parley::nccl {
 
+namespace {
+// Links end within milliseconds of a death; a rank that has lost its core may be slow to look.
+constexpr std::chrono::seconds patience_for_culprit{1};
+}  // namespace
+
 using base::Code;
 using base::concat;
 using collective::EndReason;
@@ -94,10 +99,21 @@ Result Link::last_result() noexcept {
 }
 
 void Link::note_result(Result result) noexcept {
+  if (lost_at_ || result == Result::remote_error) return await_culprit(result);
   if (result == Result::in_progress) return;
   if (has_failed(result))
     return fail(words([&] { return concat("NCCL: ", place_.library.describe(result)); }));
   state_ = State::ready;
+}
+
+// A death is heard of by the end of a link to the dead, with its name: advance().
+void Link::await_culprit(Result result) noexcept {
+  if (!lost_at_) {
+    lost_at_ = Clock::now();
+    why_lost_ = words([&] { return concat("NCCL: ", place_.library.describe(result)); });
+    if (state_ == State::ready) state_ = State::launching;  // nothing more is told to it
+  }
+  if (Clock::now() - *lost_at_ >= patience_for_culprit) fail(why_lost_);
 }
 
 Link::Clock::time_point Link::deadline_after(std::chrono::nanoseconds timeout) noexcept {

@@ -120,6 +120,7 @@ class Link final : public transport::Agent {
   State note_told(Result result, cuda::Stream stream, std::chrono::nanoseconds timeout) noexcept;
   Result last_result() noexcept;
   void note_result(Result result) noexcept;
+  void await_culprit(Result result) noexcept;
   cuda::Code set_mark() noexcept;
   bool begin_watch() noexcept;
   void end_watch(base::Status status) noexcept;
@@ -136,6 +137,9 @@ class Link final : public transport::Agent {
   Communicator communicator_ = nullptr;
   State state_ = State::empty;
   bool has_split_returned_ = false;  // splitting: the call itself
+  // NCCL has told that a member is lost, but not which: a moment is left for hearing whose death it was.
+  std::optional<Clock::time_point> lost_at_;
+  std::string why_lost_;
   std::string why_over_;
   bool is_in_reserve_ = false;
   std::optional<Abort> kept_abort_;  // of what has ended in reserve

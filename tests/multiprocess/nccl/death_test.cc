@@ -41,9 +41,11 @@ std::int64_t now_ns() {
 
 // What the ranks do when one of them dies.
 enum class Doing { collectives, splits };
+// Of a simulated NCCL: whether it tells of the death before anybody has heard who died.
+enum class Nccl { waits, hears_first };
 
-void run_rank(int rank, int victim, Doing doing, std::chrono::microseconds after, Fabric& fabric,
-              Outcome& outcome) {
+void run_rank(int rank, int victim, Doing doing, Nccl behaves, std::chrono::microseconds after,
+              Fabric& fabric, Outcome& outcome) {
   std::signal(SIGTERM, SIG_IGN);  // spawn() asks the others to end as soon as one has died
   NcclRank own(rank, fabric);
   std::int64_t told = 0;
@@ -56,9 +58,17 @@ void run_rank(int rank, int victim, Doing doing, std::chrono::microseconds after
     const DeviceNumbers numbers(own, 20'000);
     world.all_reduce(numbers.tensor());
     barrier_before_death(world, victim);
-    if (rank == victim)
-      std::thread([after, &outcome] {
+    std::jthread hears;
+    if (rank != victim && behaves == Nccl::hears_first)
+      hears = std::jthread([after, &own] {
         std::this_thread::sleep_for(after);
+        own.nccl().fail_asynchronously(nccl::Result::remote_error);
+        std::this_thread::sleep_for(100ms);
+        own.nccl().fail_asynchronously(nccl::Result::success);
+      });
+    if (rank == victim)
+      std::thread([after, behaves, &outcome] {
+        std::this_thread::sleep_for(behaves == Nccl::hears_first ? after + 50ms : after);
         outcome.kill_ns = now_ns();
         kill(getpid(), SIGKILL);
       }).detach();
@@ -81,7 +91,8 @@ void run_rank(int rank, int victim, Doing doing, std::chrono::microseconds after
   outcome.told_ns[static_cast<std::size_t>(rank)] = told;
 }
 
-void kill_one(Doing doing) {
+void kill_one(Doing doing, Nccl behaves = Nccl::waits) {
+  if (behaves != Nccl::waits && DeviceRank::is_real()) GTEST_SKIP() << "a real NCCL hears when it hears";
   if (const std::string reason = reason_against_sharing(); !reason.empty()) GTEST_SKIP() << reason;
   // NCCL takes seconds to join its ranks on a real device.
   const std::uint64_t kills = DeviceRank::is_real() ? 2 : long_tests() ? 200 : 8;
@@ -92,7 +103,7 @@ void kill_one(Doing doing) {
     const SharedPage<Fabric> fabric;
     const SharedPage<Outcome> outcome;
     const int code = run_ranks(
-        ranks, [&](int rank, int) { run_rank(rank, victim, doing, after, *fabric, *outcome); },
+        ranks, [&](int rank, int) { run_rank(rank, victim, doing, behaves, after, *fabric, *outcome); },
         ranks_with_nccl());
     EXPECT_EQ(code, killed_exit_code) << "seed " << seed;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -111,6 +122,11 @@ TEST(NcclDeath, EverySurvivorNamesTheVictimAndGoesOn) {
 
 TEST(NcclDeath, InTheMiddleOfSplits) {
   kill_one(Doing::splits);
+}
+
+TEST(NcclDeath, OfWhichNcclHearsFirst) {
+  kill_one(Doing::collectives, Nccl::hears_first);
+  kill_one(Doing::splits, Nccl::hears_first);
 }
 
 }  // namespace
