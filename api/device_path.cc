@@ -34,8 +34,9 @@ bool lets_ranks_share_devices() {
 // Whether a communicator of this rank is there that was split off from its parent's, and does for the device.
 bool has_split_off(const GroupState& group, int device) {
   if (group.split_off == nullptr || group.split_off->device() != device) return false;
-  return group.world->engine->locked(
-      [&](transport::Messenger&) { return group.split_off->look() != nccl::Link::State::over; });
+  return group.world->engine->locked([&](transport::Messenger&) {
+    return group.split_off->look() != nccl::Link::State::over && !group.split_off->is_lost();
+  });
 }
 
 Card own_card(const GroupState& group, int device) {

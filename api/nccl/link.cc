@@ -11,7 +11,7 @@ namespace parley::nccl {
 
 namespace {
 // Links end within milliseconds of a death; a rank that has lost its core may be slow to look.
-constexpr std::chrono::seconds patience_for_culprit{1};
+constexpr std::chrono::milliseconds patience_for_culprit{500};
 }  // namespace
 
 using base::Code;
@@ -76,6 +76,7 @@ Link::State Link::look() noexcept {
 }
 
 std::string Link::describe() const {
+  if (is_lost()) return why_lost_;
   switch (state_) {
     case State::empty:
     case State::joining: return "NCCL, which is still joining its ranks";
@@ -99,21 +100,21 @@ Result Link::last_result() noexcept {
 }
 
 void Link::note_result(Result result) noexcept {
-  if (lost_at_ || result == Result::remote_error) return await_culprit(result);
+  if (lost_at_ || (result == Result::remote_error && communicator_ != nullptr)) return await_culprit(result);
   if (result == Result::in_progress) return;
   if (has_failed(result))
     return fail(words([&] { return concat("NCCL: ", place_.library.describe(result)); }));
   state_ = State::ready;
 }
 
-// A death is heard of by the end of a link to the dead, with its name: advance().
+// A death is heard of by the end of a link to the dead, with its name.
 void Link::await_culprit(Result result) noexcept {
   if (!lost_at_) {
     lost_at_ = Clock::now();
     why_lost_ = words([&] { return concat("NCCL: ", place_.library.describe(result)); });
     if (state_ == State::ready) state_ = State::launching;  // nothing more is told to it
   }
-  if (Clock::now() - *lost_at_ >= patience_for_culprit) fail(why_lost_);
+  if (Clock::now() - *lost_at_ >= patience_for_culprit && !ends_with_group()) fail(why_lost_);
 }
 
 Link::Clock::time_point Link::deadline_after(std::chrono::nanoseconds timeout) noexcept {
@@ -169,20 +170,28 @@ void Link::on_interrupt(Request& request) noexcept {
 
 // What interrupts it is a death, an abort, or that another second has passed.
 void Link::advance() noexcept {
-  if (watch_ == nullptr || state_ == State::over) return;
+  if (watch_ == nullptr || state_ == State::over || ends_with_group()) return;
+  note_result(last_result());
+  if (state_ == State::ready) look_at_mark();
+  if (is_lost()) place_.engine.wake_later(*this);
+}
+
+// An abort or a death has ended the group's collectives, and this with them.
+bool Link::ends_with_group() noexcept {
   if (const auto* record = messenger_->abort_record(place_.context); record != nullptr) {
     note_why("the group's collectives were aborted");
-    return end_badly();
+    end_badly();
+    return true;
   }
   const auto& casualty = messenger_->casualty_of(place_.context);
   // `closed`: it is we who leave, and what the device still does ends well.
   if (casualty && messenger_->peer(casualty->peer).reason.code() != Code::closed) {
     note_why("a member died");
     end_collectives({casualty->culprit, EndReason{EndReason::Kind::died}.encoded(), AbortManner::bereaved});
-    return end_badly();
+    end_badly();
+    return true;
   }
-  note_result(last_result());
-  if (state_ == State::ready) look_at_mark();
+  return false;
 }
 
 // Nobody watches where nothing is on its way. REQUIRES: ready.

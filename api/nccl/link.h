@@ -22,6 +22,7 @@ namespace parley::nccl {
 //         ready <--> launching (NCCL tells the device in the background)
 //         ready <--> splitting (NCCL makes children of its communicator)
 //         any but empty --an error, a death, an abort of the context, a deadline--> over
+// NCCL's word that a member is lost ends it half a second later, if nobody has heard of a death by then.
 // What ends the communicator ends all collectives of the group, by an abort of their context, and the other
 // way round. In `over` the communicator is the undertaker's. One that was split off is in reserve before
 // begin_use(): its group may never touch a device, and its end is its own.
@@ -53,13 +54,15 @@ class Link final : public transport::Agent {
   // All ranks have agreed to work by it: if it has ended in reserve, the group's collectives end now.
   void begin_use() noexcept;
 
-  // Looks how it goes on. An error aborts the context.
+  // Looks how it goes on. An error aborts the context, at once or, where a member is lost, a little later.
   State look() noexcept;
   // Looks whether the device has done what it was told, as far as there is anybody to ask.
   bool is_idle() noexcept;
   // For people, in all states but empty: "NCCL, which is still joining its ranks", or why it is over.
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] bool has_begun() const noexcept { return state_ != State::empty; }
+  // NCCL has told that a member is gone: it is about to be over.
+  [[nodiscard]] bool is_lost() const noexcept { return lost_at_ && state_ != State::over; }
   [[nodiscard]] int device() const noexcept { return place_.device; }
   [[nodiscard]] Library& library() const noexcept { return place_.library; }
 
@@ -121,6 +124,7 @@ class Link final : public transport::Agent {
   Result last_result() noexcept;
   void note_result(Result result) noexcept;
   void await_culprit(Result result) noexcept;
+  bool ends_with_group() noexcept;
   cuda::Code set_mark() noexcept;
   bool begin_watch() noexcept;
   void end_watch(base::Status status) noexcept;

@@ -58,6 +58,7 @@ void run_rank(int rank, int victim, Doing doing, Nccl behaves, std::chrono::micr
     const DeviceNumbers numbers(own, 20'000);
     world.all_reduce(numbers.tensor());
     barrier_before_death(world, victim);
+    if (behaves == Nccl::hears_first) own.nccl().launch_in_background(2, 1'000'000);  // and is looked at
     std::jthread hears;
     if (rank != victim && behaves == Nccl::hears_first)
       hears = std::jthread([after, &own] {
