@@ -39,7 +39,8 @@ class Semaphores {
   // device is for those.
   bool open(int device) noexcept;
   // A signal in two steps, where the peer may look for it as soon as an offer of its is taken: it is counted
-  // before, and then given by the stream; or taken back where nobody has heard of it, or given at once.
+  // before, and then given by the stream; or taken back where nobody has heard of it, or given by
+  // the host, where the stream cannot be told to: an earlier one of the stream's would take it back.
   void promise(std::size_t number) noexcept;
   cuda::Code keep_promise(cuda::Stream stream, std::size_t number) noexcept;
   void take_back(std::size_t number) noexcept;

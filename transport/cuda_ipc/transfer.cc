@@ -69,7 +69,10 @@ Code Transfer::copy(Direction direction, std::byte* peers, std::size_t bytes, Se
     code = direction == Direction::from_peer ? api.copy(address_, peers, bytes, stream_)
                                              : api.copy(peers, address_, bytes, stream_);
   if (code == Code::ok) code = semaphores.keep_promise(stream_, finished_of(slot));
-  if (code != Code::ok) semaphores.give(finished_of(slot));  // or the peer's stream would wait for it
+  // Or the peer's stream would wait for it. By ours, if that can be told anything: it may have an earlier
+  // signal to give, which would take this one back.
+  if (code != Code::ok && semaphores.keep_promise(stream_, finished_of(slot)) != Code::ok)
+    semaphores.give(finished_of(slot));
   return code;
 }
 

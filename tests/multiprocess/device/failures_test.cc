@@ -62,10 +62,24 @@ TEST_F(DeviceFailures, ACopyThatFailsWhenTheOfferIsTaken) {
               const cuda::DeviceScope scope(device.api(), 0);
               expect(device.api().fill(other.data(), 1, bytes, cuda::default_stream) == Code::ok, "fill");
             }
+            // The copy before it is still to be made.
+            if (rank == 0) device.simulated().hold(cuda::default_stream);
+            pass(world, sender, buffer);
             world.barrier();
             if (rank == 0) device.simulated().fail_next(call, Code::illegal_address);
-            const std::string failure = failure_of([&] { pass(world, sender, buffer); });
-            if (rank == 1) device.simulated().let_go(cuda::default_stream);
+            Work work;
+            std::string failure;
+            if (rank == 0)
+              failure = failure_of([&] { pass(world, sender, buffer); });
+            else
+              work = sender == 1 ? world.isend(buffer.tensor(), 0) : world.irecv(buffer.tensor(), 0);
+            world.barrier();
+            device.simulated().let_go(cuda::default_stream);
+            const cuda::DeviceScope scope(device.api(), 0);
+            expect(device.api().synchronize(cuda::default_stream) == Code::ok, "synchronize");
+            world.barrier();
+            // What was told for the copy before has been signalled since the failure.
+            if (rank == 1) failure = failure_of([&] { work.wait(); });
             if (rank == 0)
               expect_contains(failure, "the device failed: CUDA error 700");
             else if (sender == 0)

@@ -44,10 +44,16 @@ TEST_F(TakenOffers, WhoseCopyFailsHoldUpNobody) {
       link_->of_peer().promise(ready_of(0));
       device().fail_next(call, cuda::Code::illegal_address);
       EXPECT_EQ(copy(way), base::Status(Code::device_failed, 700)) << static_cast<int>(call);
-      EXPECT_TRUE(is_peer_released()) << static_cast<int>(call);
       link_->of_peer().give(ready_of(0));
       EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+      EXPECT_TRUE(is_peer_released()) << static_cast<int>(call);
     }
+    link_->of_peer().promise(ready_of(0));
+    device().fail_next(Call::write_word, cuda::Code::illegal_address, 2);
+    EXPECT_EQ(copy(way), base::Status(Code::device_failed, 700));
+    EXPECT_TRUE(is_peer_released()) << "by the host, where the stream cannot be told to do it";
+    link_->of_peer().give(ready_of(0));
+    EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
     EXPECT_TRUE(copy(way).ok()) << "the slot is used again";
     EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
     EXPECT_TRUE(is_peer_released());
