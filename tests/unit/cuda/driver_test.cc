@@ -19,6 +19,13 @@ std::string reason_against(const char* library, const char* version, const char*
   return opened.reason;
 }
 
+OpenedDriver driver_with_two_devices() {
+  setenv("PRETENDED_VERSION", "13000", 1);
+  setenv("PRETENDED_cuInit", "0", 1);
+  setenv("PRETENDED_DEVICES", "2", 1);
+  return open_driver(COMPLETE_DRIVER);
+}
+
 TEST(Driver, IsNotFound) {
   EXPECT_EQ(open_driver("/nowhere/libcuda.so.1").reason,
             "/nowhere/libcuda.so.1 was not found: no NVIDIA driver is installed here");
@@ -51,10 +58,7 @@ TEST(Driver, CannotBeInitialised) {
 }
 
 TEST(Driver, KnowsWhereAddressesLie) {
-  setenv("PRETENDED_VERSION", "13000", 1);
-  setenv("PRETENDED_cuInit", "0", 1);
-  setenv("PRETENDED_DEVICES", "2", 1);
-  const OpenedDriver opened = open_driver(COMPLETE_DRIVER);
+  const OpenedDriver opened = driver_with_two_devices();
   ASSERT_NE(opened.api, nullptr) << opened.reason;
   const auto facts_of = [&](std::uintptr_t address) {
     PointerFacts facts;
@@ -78,10 +82,7 @@ TEST(Driver, KnowsWhereAddressesLie) {
 
 // cudaStreamCaptureModeGlobal of another thread.
 TEST(Driver, TakesNoEventForReachedThatMayNotBeAskedAbout) {
-  setenv("PRETENDED_VERSION", "13000", 1);
-  setenv("PRETENDED_cuInit", "0", 1);
-  setenv("PRETENDED_DEVICES", "2", 1);
-  const OpenedDriver opened = open_driver(COMPLETE_DRIVER);
+  const OpenedDriver opened = driver_with_two_devices();
   ASSERT_NE(opened.api, nullptr) << opened.reason;
   EXPECT_EQ(opened.api->query(nullptr), Code::ok);
   setenv("PRETENDED_cuEventQuery", "900", 1);

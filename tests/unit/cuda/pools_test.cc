@@ -35,6 +35,12 @@ TEST(EventPool, CreatesNoneInASteadyState) {
 
 struct Pools {
   explicit Pools(std::size_t bound = PinnedPool::default_bound) : pinned(at.device, events, bound) {}
+  // Until there is none of that size.
+  std::vector<PinnedBlock*> take_all(std::size_t bytes) {
+    std::vector<PinnedBlock*> taken;
+    while (PinnedBlock* const block = pinned.take(bytes)) taken.push_back(block);
+    return taken;
+  }
   EnteredDevice at;
   EventPool events{at.device};
   PinnedPool pinned;
@@ -101,8 +107,7 @@ TEST(PinnedPool, FindsWhatIsFreeBehindASlowStream) {
   Pools pools(PinnedPool::large_bytes);
   SimulatedDevice& device = pools.at.device;
   const Stream slow = pools.at.stream();
-  std::vector<PinnedBlock*> blocks;
-  while (PinnedBlock* block = pools.pinned.take(1)) blocks.push_back(block);
+  std::vector<PinnedBlock*> blocks = pools.take_all(1);
   EXPECT_EQ(blocks.size(), PinnedPool::large_bytes / PinnedPool::small_bytes);
   device.hold(slow);
   PinnedBlock* last = blocks.back();
@@ -125,8 +130,7 @@ TEST(PinnedPool, FindsWhatIsFreeBehindASlowStream) {
 TEST(PinnedPool, AsksOnceForAllThatAStreamHasEnded) {
   Pools pools(PinnedPool::large_bytes);
   SimulatedDevice& device = pools.at.device;
-  std::vector<PinnedBlock*> blocks;
-  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) blocks.push_back(block);
+  std::vector<PinnedBlock*> blocks = pools.take_all(PinnedPool::medium_bytes);
   ASSERT_EQ(blocks.size(), 16u);
   for (PinnedBlock* block : blocks) EXPECT_EQ(pools.pinned.give_back_after(block, default_stream), Code::ok);
   EXPECT_EQ(device.synchronize(default_stream), Code::ok);
@@ -141,8 +145,7 @@ TEST(PinnedPool, AsksOnceForAllThatAStreamHasEnded) {
   EXPECT_EQ(device.synchronize(default_stream), Code::ok);
   device.hold(default_stream);
   give_back(5, 16);
-  std::vector<PinnedBlock*> free;
-  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) free.push_back(block);
+  const std::vector<PinnedBlock*> free = pools.take_all(PinnedPool::medium_bytes);
   EXPECT_EQ(std::set(free.begin(), free.end()), std::set(blocks.begin(), blocks.begin() + 5));
   for (PinnedBlock* block : free) pools.pinned.give_back(block);
   device.let_go(default_stream);
@@ -151,8 +154,7 @@ TEST(PinnedPool, AsksOnceForAllThatAStreamHasEnded) {
 TEST(PinnedPool, FindsWhatHasEndedBehindManySlowStreams) {
   Pools pools(4 * PinnedPool::large_bytes);
   SimulatedDevice& device = pools.at.device;
-  std::vector<PinnedBlock*> blocks;
-  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) blocks.push_back(block);
+  std::vector<PinnedBlock*> blocks = pools.take_all(PinnedPool::medium_bytes);
   ASSERT_EQ(blocks.size(), 64u);
   std::vector<Stream> streams;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -178,8 +180,7 @@ TEST(PinnedPool, TakesNoStreamForAnother) {
   Pools pools(PinnedPool::large_bytes);
   SimulatedDevice& device = pools.at.device;
   const Stream slow = pools.at.stream();
-  std::vector<PinnedBlock*> blocks;
-  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) blocks.push_back(block);
+  std::vector<PinnedBlock*> blocks = pools.take_all(PinnedPool::medium_bytes);
   device.hold(slow);
   std::set<PinnedBlock*> ended;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -188,9 +189,8 @@ TEST(PinnedPool, TakesNoStreamForAnother) {
     if (!is_slow) ended.insert(blocks[i]);
   }
   EXPECT_EQ(device.synchronize(default_stream), Code::ok);
-  std::set<PinnedBlock*> free;
-  while (PinnedBlock* block = pools.pinned.take(PinnedPool::medium_bytes)) free.insert(block);
-  EXPECT_EQ(free, ended);
+  const std::vector<PinnedBlock*> free = pools.take_all(PinnedPool::medium_bytes);
+  EXPECT_EQ(std::set(free.begin(), free.end()), ended);
   for (PinnedBlock* block : free) pools.pinned.give_back(block);
   device.let_go(slow);
 }
@@ -206,8 +206,7 @@ TEST(PinnedPool, LivesWithoutMemory) {
 
 TEST(PinnedPool, GoesBeyondItsBoundForWhatIsPressing) {
   Pools pools;
-  std::vector<PinnedBlock*> taken;
-  while (PinnedBlock* const block = pools.pinned.take(PinnedPool::large_bytes)) taken.push_back(block);
+  std::vector<PinnedBlock*> taken = pools.take_all(PinnedPool::large_bytes);
   for (std::size_t more = 15 * taken.size(); more > 0; --more) {
     taken.push_back(pools.pinned.take(PinnedPool::large_bytes, PinnedPool::Need::is_pressing));
     ASSERT_NE(taken.back(), nullptr);
