@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -33,19 +34,31 @@ void forget_own_threads_in_children() {
 #endif
 #endif
 
-// Whether a listed thread counts: not one that has ended and is listed for a moment longer, nor one of a
-// sanitizer's runtime, which takes no lock of the program. ThreadSanitizer has one, and in forked children
-// sometimes two; they block every signal, as own threads do and hardly any other.
-bool counts(const std::filesystem::path& task) {
-  std::ifstream status(task / "status");
-  bool lives = false;
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("State:")) lives = line.find_first_of("XZ") == std::string::npos;
+// Whether the thread has begun to end. Whoever joins one is woken before it is off the list, and on a busy
+// machine it stays there, ready to run, for as long as it waits for a core.
+bool is_ending(const std::filesystem::path& task) {
+  constexpr unsigned long exiting = 0x4;  // PF_EXITING of include/linux/sched.h
+  std::ifstream file(task / "stat");
+  std::string line;
+  std::getline(file, line);
+  // proc(5): "tid (name) state ppid pgrp session tty_nr tpgid flags ...", where the name may hold anything.
+  std::istringstream fields(line.substr(std::min(line.rfind(')'), line.size())));
+  std::string skipped;
+  for (int field = 0; field < 7; ++field) fields >> skipped;
+  unsigned long flags = exiting;  // of one that is gone
+  fields >> flags;
+  return (flags & exiting) != 0;
+}
+
+// Whether the thread is one of a sanitizer's runtime, which takes no lock of the program. ThreadSanitizer has
+// one, and in forked children sometimes two; they block every signal, as own threads do and hardly any other.
+bool is_of_sanitizer([[maybe_unused]] const std::filesystem::path& task) {
 #if defined(PARLEY_THREAD_SANITIZER)
-    if (line.starts_with("SigBlk:") && line.find("ffffff") != std::string::npos) return false;
+  std::ifstream status(task / "status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigBlk:")) return line.find("ffffff") != std::string::npos;
 #endif
-  }
-  return lives;
+  return false;
 }
 
 // One look at the list.
@@ -54,7 +67,7 @@ std::size_t count_listed() {
   std::size_t threads = 0;
   for (std::filesystem::directory_iterator task("/proc/self/task", failure), end; !failure && task != end;
        task.increment(failure))
-    threads += counts(task->path()) ? 1 : 0;
+    threads += is_ending(task->path()) || is_of_sanitizer(task->path()) ? 0 : 1;
 #if defined(PARLEY_THREAD_SANITIZER)
   threads += own_threads.load(std::memory_order_relaxed);  // which were taken for the runtime's
 #endif

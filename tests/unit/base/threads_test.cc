@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,30 @@ TEST(Threads, AForkedChildHasNoneOfItsParents) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(WEXITSTATUS(status), 1);
   });
+}
+
+// Holds the address space, for which an ending thread waits after it has woken whoever joins it.
+void hold_address_space(const std::atomic<bool>& end) {
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  while (!end) {
+    mprotect(memory, bytes, PROT_READ);
+    mprotect(memory, bytes, PROT_READ | PROT_WRITE);
+  }
+  munmap(memory, bytes);
+}
+
+TEST(Threads, OneThatWasJoinedIsNotCountedHoweverLongItTakesToEnd) {
+  std::atomic<bool> end{false};
+  std::thread holder([&] { hold_address_space(end); });
+  const std::size_t before = count_threads();
+  for (int thread = 0; thread < 100; ++thread) {
+    std::thread([] {}).join();
+    EXPECT_EQ(count_threads(), before);
+  }
+  end = true;
+  holder.join();
 }
 
 TEST(Threads, OwnOnesAreNamedAndTakeNoSignals) {
