@@ -59,7 +59,7 @@ static_assert(sizeof(BoardSlot) == 64 && std::atomic<std::uint64_t>::is_always_l
 struct LoanCard {
   static constexpr std::uint32_t input_bit = 1;
   static constexpr std::uint32_t output_bit = 2;
-  static constexpr std::uint32_t all_bit = 4;  // both, if everyone could
+  static constexpr std::uint32_t all_bit = 4;  // all that is told, if everyone could
   // These are copied out of the process then, by Neighbour::copy(); others are mapped.
   static constexpr std::uint32_t copied_input_bit = 8;
   static constexpr std::uint32_t copied_output_bit = 16;
@@ -106,6 +106,8 @@ class Commons {
   };
   // The next `count` turns are the caller's. All ranks take them in the same order.
   Turns take_turns(std::uint32_t count) noexcept;
+  // And so many more. REQUIRES: it was the last to take some.
+  void take_further_turns(std::uint32_t count) noexcept { next_turn_ += count; }
 
   // Our own mark. Wakes nobody: see ring().
   void publish(std::uint64_t mark, std::uint64_t call) noexcept;

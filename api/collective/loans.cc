@@ -14,23 +14,26 @@ constexpr std::uint32_t copied_bits[] = {LoanCard::copied_input_bit, LoanCard::c
 constexpr std::uint32_t any_copied_bits = LoanCard::copied_input_bit | LoanCard::copied_output_bit;
 }  // namespace
 
-void Loans::begin(Commons& commons, const Team& team, const transport::Messenger& messenger,
-                  const schedule::Schedule& schedule, bool asks_for_all, const Buffers& own) {
+void Loans::begin(Commons& commons, const Team& team, const transport::Messenger& messenger, const Plan& plan,
+                  bool copies, const Buffers& own) {
   views_.resize(team.processes.size());
   commons_ = &commons;
   team_ = &team;
   messenger_ = &messenger;
   own_[0] = own.input;
   own_[1] = own.output;
+  copies_ = copies;
   own_card_ = {};
-  const bool may_lend[] = {schedule.may_lend_input, schedule.may_lend_output};
-  bool could_lend_all = asks_for_all;
+  const bool may_lend[] = {plan.schedule.may_lend_input, plan.schedule.may_lend_output};
+  bool could_lend_all = plan.if_lent != nullptr;
+  const bool is_asked_for[] = {could_lend_all && plan.if_lent->schedule.may_lend_input,
+                               could_lend_all && plan.if_lent->schedule.may_lend_output};
   for (std::size_t i = 0; i < 2; ++i) {
-    if (!may_lend[i] && !asks_for_all) continue;
+    if (!may_lend[i] && !is_asked_for[i]) continue;
     auto key = key_of(own_[i]);
-    const bool is_copied = !key && asks_for_all;
+    const bool is_copied = !key && is_asked_for[i] && copies;
     if (is_copied) key = key_for_copies(own_[i]);
-    could_lend_all = could_lend_all && key;
+    could_lend_all = could_lend_all && (key || !is_asked_for[i]);
     if (!key) continue;
     is_lent_[i] = may_lend[i] && !is_copied;
     own_card_.buffers[i] = {*key, own_[i].bytes};
@@ -79,7 +82,7 @@ bool Loans::may_copy() const noexcept {
 
 // Nothing: not all others may read it.
 std::optional<transport::RemoteKey> Loans::key_for_copies(base::ConstMemoryRef memory) const noexcept {
-  if (memory.data == nullptr || memory.bytes < PlanCache::least_copied_bytes) return std::nullopt;
+  if (memory.data == nullptr || memory.bytes == 0) return std::nullopt;
   std::optional<transport::RemoteKey> key;
   for (const std::uint32_t rank : team_->neighbours) {
     transport::Neighbour* const other = neighbour(rank);
@@ -106,7 +109,8 @@ bool Loans::lend_all_if_everyone_can() noexcept {
   }
   const bool can_read_all = (any & any_copied_bits) == 0 || (every & LoanCard::copies_bit) != 0;
   is_all_lent_ = (every & LoanCard::all_bit) != 0 && can_read_all;
-  if (is_all_lent_) is_lent_[0] = is_lent_[1] = true;
+  if (is_all_lent_)
+    for (std::size_t i = 0; i < 2; ++i) is_lent_[i] = own_card_.buffers[i].bytes != 0;
   return is_all_lent_;
 }
 
@@ -120,7 +124,10 @@ std::byte* Loans::find(std::uint32_t owner, Loan buffer, std::uint64_t begin, st
   View& view = views_[owner];
   if (!view.is_known) look_at(owner);
   const View::Buffer& lent = view.buffers[index];
-  if (!lent.is_lent()) return nullptr;
+  if (!lent.is_lent()) {
+    if (is_all_lent_) liar_ = owner;  // and there is no stage to look at instead
+    return nullptr;
+  }
   if (begin > lent.bytes || bytes > lent.bytes - begin) {
     liar_ = owner;
     return nullptr;
@@ -134,8 +141,8 @@ void Loans::look_at(std::uint32_t owner) noexcept {
   const LoanCard card = commons_->card(owner, card_);
   constexpr std::uint32_t bits[] = {LoanCard::input_bit, LoanCard::output_bit};
   for (std::size_t i = 0; i < 2; ++i) {
-    if ((card.lent & bits[i]) == 0 && !is_all_lent_) continue;
     const LoanCard::Buffer& told = card.buffers[i];
+    if ((card.lent & bits[i]) == 0 && !(is_all_lent_ && told.bytes != 0)) continue;
     View::Buffer& lent = view.buffers[i];
     transport::Neighbour* const other = neighbour(owner);
     lent.bytes = told.bytes;
@@ -158,7 +165,8 @@ Status Loans::bring(std::uint32_t owner, Loan buffer, std::uint64_t begin, base:
 }
 
 void Loans::withdraw() noexcept {
-  if (commons_ != nullptr && is_told_ && lends()) commons_->withdraw_card(card_);
+  // Others may know already that all lend.
+  if (commons_ != nullptr && is_told_ && (lends() || could_lend_all())) commons_->withdraw_card(card_);
 }
 
 bool Loans::is_any_withdrawn() const noexcept {

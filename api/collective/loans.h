@@ -16,7 +16,7 @@ namespace parley::collective {
 
 // The callers' buffers that the ranks of a host lend each other in one run: each is read where it lies,
 // instead of a copy in its rank's stage. A rank lends what all others have mapped already; what they have not
-// is shown to them, and lent in a later call. Where everyone lends all, large ordinary memory, too, which
+// is shown to them, and lent in a later call. Where everyone lends, large ordinary memory, too, which
 // others copy out of its process (bring()).
 //
 // A lender that fails gives its memory back to its caller while others may be reading it: it takes its word
@@ -29,16 +29,16 @@ class Loans {
     base::ConstMemoryRef input, output;
   };
 
-  // Decides what this rank lends, of what the schedule says that it may. `asks_for_all`: the others are told
-  // whether it could lend both, too. Throws std::bad_alloc. REQUIRES: ended.
-  void begin(Commons& commons, const Team& team, const transport::Messenger& messenger,
-             const schedule::Schedule& schedule, bool asks_for_all, const Buffers& own);
+  // Decides what this rank lends, of what the plan's schedules say that it may. `copies`: whether ordinary
+  // memory, too, where that is asked for (Plan::roll_call). Throws std::bad_alloc. REQUIRES: ended.
+  void begin(Commons& commons, const Team& team, const transport::Messenger& messenger, const Plan& plan,
+             bool copies, const Buffers& own);
   // Which card of each rank tells of it.
   void use_card(std::uint32_t card) noexcept { card_ = card; }
   void end() noexcept;
 
   [[nodiscard]] bool lends() const noexcept { return is_lent_[0] || is_lent_[1]; }
-  // Whether this rank could lend both. REQUIRES: that was asked for.
+  // Whether this rank could lend all that Plan::if_lent takes of it. REQUIRES: that was asked for.
   [[nodiscard]] bool could_lend_all() const noexcept { return (own_card_.lent & LoanCard::all_bit) != 0; }
   // Whether every rank could; if so, they do from now on. The same on all of them. REQUIRES: this was asked
   // for, nothing was read, and all have told, or this rank could not.
@@ -50,14 +50,12 @@ class Loans {
   // in its stage, or to be brought. Another one's: only after a mark that tells of it.
   [[nodiscard]] std::byte* find(std::uint32_t owner, schedule::Loan buffer, std::uint64_t begin,
                                 std::uint64_t bytes) noexcept;
-  // Whether another one's is to be copied out of its process. REQUIRES: find() has looked for it.
+  // Whether another one's is to be copied out of its process, if find() has looked for it.
   [[nodiscard]] bool is_copied(std::uint32_t owner, schedule::Loan buffer) const noexcept {
     return commons_ != nullptr && owner != team_->rank && views_[owner].buffers[index_of(buffer)].is_copied;
   }
   // Whether that may come. REQUIRES: as could_lend_all().
-  [[nodiscard]] bool may_bring() const noexcept {
-    return could_lend_all() && own_[1].bytes >= PlanCache::least_copied_bytes;
-  }
+  [[nodiscard]] bool may_bring() const noexcept { return could_lend_all() && copies_; }
   // Does so, from byte `begin` of it on. Also ok where its owner has taken it back: nothing may come of it,
   // see is_any_withdrawn().
   base::Status bring(std::uint32_t owner, schedule::Loan buffer, std::uint64_t begin,
@@ -97,6 +95,7 @@ class Loans {
   const Team* team_ = nullptr;
   const transport::Messenger* messenger_ = nullptr;
   base::ConstMemoryRef own_[2];
+  bool copies_ = false;
   bool is_lent_[2] = {};
   bool is_told_ = false;
   bool is_all_lent_ = false;  // by everyone

@@ -17,24 +17,25 @@ using transport::Request;
 using transport::RequestState;
 
 void Run::enter_turns() noexcept {
-  const std::uint32_t turns = plan_->schedule.turns + (second_ != nullptr ? second_->schedule.turns : 0);
-  if (turns == 0) return;
-  if (state_ != State::straight) take_turns(turns);
-  if (!RunList::is_linked(*this)) lane_.sharing.turns.push_back(*this);
+  if (plan_->schedule.turns != 0 && !RunList::is_linked(*this)) lane_.sharing.turns.push_back(*this);
 }
 
-void Run::take_turns(std::uint32_t count) noexcept {
-  const Commons::Turns turns = lane_.sharing.commons->take_turns(count);
+// When they are this run's, and not before: how many the one before it takes may be known late.
+void Run::take_turns() noexcept {
+  const Commons::Turns turns = lane_.sharing.commons->take_turns(plan_->schedule.turns);
   first_mark_ = base_mark_ = turns.first_mark;
   loans_.use_card(turns.card);
 }
 
 // What it has lent before it is not read any more: its runs end before the next one's turn.
 void Run::begin_loans(const Plan& plan) {
-  const bool asks_for_all = plan.if_lent != nullptr;
-  if (!plan.schedule.has_loans && !asks_for_all) return;
+  if (!plan.schedule.has_loans && plan.roll_call == nullptr) return;
   const std::uint64_t element_bytes = call_->question.element_bytes;
-  loans_.begin(*lane_.sharing.commons, lane_.team, *messenger_, plan.schedule, asks_for_all,
+  const std::size_t bytes = call_->question.count * element_bytes;
+  const bool copies =
+      plan.roll_call != nullptr && (plan.only_moves() ? lane_.sharing.copies.prefers_kernel(bytes)
+                                                      : bytes >= PlanCache::least_copied_bytes);
+  loans_.begin(*lane_.sharing.commons, lane_.team, *messenger_, plan, copies,
                {{memory_of(Space::input), call_->input_count * element_bytes},
                 {memory_of(Space::output), call_->output_count * element_bytes}});
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
+#include <optional>
 #include <utility>
 
 #include "api/schedule/catalogue.h"
@@ -15,15 +15,36 @@ constexpr std::uint64_t most_straight_bytes = 64 << 10;
 // So few bytes are written as fast where their readers' caches still hold them: see README.md.
 constexpr std::uint64_t most_bytes_in_one_place = 4096;
 
-// Whether it is worth it to ask first who lends: where everyone folds all there is by what it shows, and
-// would fold less by what it lends. A function of what all ranks know.
-bool calls_the_roll(const schedule::Request& request, const schedule::Plan& choice) {
+// By which algorithm it shall be done where everyone lends, if it is worth it to ask first who does. A
+// function of what all ranks know.
+std::optional<schedule::Algorithm> algorithm_if_lent(const schedule::Request& request,
+                                                     const schedule::Plan& choice) {
   using schedule::Algorithm;
-  const bool is_by_prices = !choice.asked_for && !choice.measured;
-  return request.operation == schedule::Operation::all_reduce && choice.chosen.algorithm == Algorithm::flat &&
-         is_by_prices && request.surroundings.ranks_per_core <= 1 && request.shape.loan_count != 0 &&
-         request.shape.count * request.element_bytes >= PlanCache::least_roll_call_bytes &&
-         schedule::supports(request.operation, Algorithm::slices, request.shape);
+  using schedule::Operation;
+  const bool may_lend = request.shape.loan_count != 0 && request.shape.hosts.empty();
+  if (choice.chosen.algorithm != Algorithm::flat || !may_lend) return std::nullopt;
+  const std::uint64_t bytes = request.shape.count * request.element_bytes;
+  const std::uint32_t others = request.shape.size - 1;
+  const bool has_own_cores = request.surroundings.ranks_per_core <= 1;
+  switch (request.operation) {
+    // Everyone folds all there is by what it shows, and folds less by what it lends: by another algorithm.
+    case Operation::all_reduce:
+      if (choice.asked_for || choice.measured || !has_own_cores || bytes < PlanCache::least_roll_call_bytes)
+        return std::nullopt;
+      return Algorithm::slices;
+    // What is shown is written once and read once, one after the other. Where several read it, or while it is
+    // written, stages are as fast.
+    case Operation::all_gather:
+      if (!has_own_cores || others > 1 || bytes < PlanCache::least_moved_bytes) return std::nullopt;
+      return Algorithm::flat;
+    case Operation::all_to_all:
+      if (bytes < PlanCache::least_moved_bytes) return std::nullopt;
+      return Algorithm::flat;
+    case Operation::scatter:
+      if (others * bytes < PlanCache::least_scattered_bytes) return std::nullopt;
+      return Algorithm::flat;
+    default: return std::nullopt;
+  }
 }
 }  // namespace
 
@@ -113,11 +134,11 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
   };
   auto plan = plan_by(question.operation, choice.chosen.algorithm);
   plan->choice = choice;
-  if (calls_the_roll(request, choice)) {
+  if (const auto algorithm = algorithm_if_lent(request, choice)) {
     plan->roll_call = plan_by(schedule::Operation::barrier, schedule::Algorithm::flat);
     request.shape.everyone_lends = true;
-    plan->if_lent = plan_by(question.operation, schedule::Algorithm::slices);
-    assert(plan->if_lent->schedule.turns == plan->schedule.turns);
+    if (schedule::supports(question.operation, *algorithm, request.shape))
+      plan->if_lent = plan_by(question.operation, *algorithm);
   }
   Entry entry{question,
               {question.counts.begin(), question.counts.end()},
@@ -133,8 +154,14 @@ std::string PlanCache::explain(const Question& question) const {
   const schedule::Request request = request_of(question);
   const schedule::Plan choice = schedule::select(request, overrides_);
   std::string text = schedule::explain(request, choice);
-  if (!calls_the_roll(request, choice)) return text;
-  text += "; slices where all buffers are shared tensors";
+  const auto algorithm = algorithm_if_lent(request, choice);
+  if (!algorithm) return text;
+  if (!schedule::reduces(question.operation))
+    return text +
+           "; in one piece where all inputs are shared tensors, or where stages are slow and every rank may "
+           "copy "
+           "them out of the others' processes";
+  text += "; " + std::string(schedule::name(*algorithm)) + " where all buffers are shared tensors";
   if (question.count * question.element_bytes >= least_copied_bytes)
     text += ", or every rank may copy them out of the others' processes";
   return text;

@@ -11,15 +11,9 @@ namespace parley::collective {
 
 using base::Code;
 using base::Status;
-using schedule::Slice;
 using schedule::Space;
 using schedule::Step;
-using schedule::StepKind;
 using transport::Posted;
-
-namespace {
-constexpr std::size_t most_bytes_before_ringing = 4096;  // a microsecond or less
-}  // namespace
 
 Run::~Run() {
   if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
@@ -74,6 +68,7 @@ void Run::note_call(transport::Messenger& messenger, const Call& call) noexcept 
   failure_.reset();
   has_errand_ = call.errand != nullptr;
   executed_ = 0;
+  first_mark_ = 0;
 }
 
 Posted Run::begin(const std::shared_ptr<const Plan>& plan) noexcept {
@@ -132,16 +127,17 @@ void Run::settle(const std::shared_ptr<const Plan>& plan) noexcept {
 
 void Run::prepare(const std::shared_ptr<const Plan>& plan) {
   const Call& call = *call_;
-  if (plan->if_lent == nullptr) [[likely]] {
+  if (plan->roll_call == nullptr) [[likely]] {
     keep_plan(plan);
   } else {
     make_room(*plan);
-    make_room(*plan->if_lent);
+    if (plan->if_lent != nullptr) make_room(*plan->if_lent);
     keep_plan(plan->roll_call);
     second_ = plan;
   }
   agenda_.begin(*plan_);
   local_offset_ = finished_ = 0;
+  timings_ = {};
   if (call.device != nullptr) [[unlikely]]
     device_.emplace(call.device);
   take_scratch(plan->schedule.scratch_count * call.question.element_bytes);
@@ -149,7 +145,7 @@ void Run::prepare(const std::shared_ptr<const Plan>& plan) {
   if (!call.inputs.empty() || !call.outputs.empty() || (reduction != nullptr && reduction->prepares()))
     prepare_staging();
   begin_loans(*plan);
-  if (second_ != nullptr && loans_.may_bring())
+  if (second_ != nullptr && loans_.may_bring() && plan->if_lent->most_operands > 1)
     brought_ =
         scratch_pool_.take((plan->if_lent->most_operands - 1) * piece_count() * call.question.element_bytes);
 }
@@ -182,6 +178,7 @@ void Run::begin_second_part() {
   base_mark_ += Commons::first_mark_of(plan_->schedule.turns);
   const std::shared_ptr<const Plan> plan = std::exchange(second_, nullptr);
   plan_ = loans_.lend_all_if_everyone_can() ? plan->if_lent : plan;
+  lane_.sharing.commons->take_further_turns(plan_->schedule.turns);
   agenda_.begin(*plan_);
 }
 
@@ -205,7 +202,10 @@ void Run::advance() noexcept {
 // Begins what can begin, and works until nothing is left to do or others shall have their turn.
 void Run::go_on() noexcept {
   if (!sources_.empty() && !open_pieces()) return lane_.engine.wake(*this);
-  if (plan_->schedule.turns != 0 && !has_turn()) return;
+  if (plan_->schedule.turns != 0) {
+    if (!has_turn()) return;
+    if (first_mark_ == 0) take_turns();
+  }
   for (bool has_time = true; has_time;) {
     if (device_ && device_->status().failed()) return fail_with({device_->status()});
     while (agenda_.has_transfer()) {
@@ -243,7 +243,10 @@ void Run::close() noexcept {
   // What it has read was written meanwhile, by one that has failed, and whose abort comes.
   if (loans_.is_any_withdrawn()) [[unlikely]]
     return;
-  if (parts_under_way_ == 0) leave({});
+  if (parts_under_way_ != 0) return;
+  if (times_stages()) [[unlikely]]
+    lane_.sharing.copies.note(call_->question.count * call_->question.element_bytes, timings_);
+  leave({});
 }
 
 // False: it is not told yet, or has failed.
@@ -257,93 +260,6 @@ bool Run::run_errand() noexcept {
     has_errand_ = false;
   }
   return !has_errand_;
-}
-
-// Copies and reduces what one turn is long enough for, or until a transfer may begin. False: the turn is
-// over.
-bool Run::work_pieces() noexcept {
-  // Others may sleep, and could work meanwhile.
-  if (owes_ring_ && plan_->schedule.steps[agenda_.first_local()].to.count * call_->question.element_bytes >
-                        most_bytes_before_ringing)
-    ring();
-  for (std::uint64_t left = piece_count();;) {
-    left -= work_a_piece(left);
-    if (left == 0) return false;
-    if (agenda_.has_transfer() || !agenda_.has_local()) return true;
-  }
-}
-
-// Of the oldest step that is not done, at most so many elements. How many.
-std::uint64_t Run::work_a_piece(std::uint64_t most) noexcept {
-  const std::uint32_t index = agenda_.first_local();
-  const Step& step = plan_->schedule.steps[index];
-  std::uint64_t count = 0;
-  if (index >= executed_) [[likely]] {
-    count = std::min(most, step.to.count - local_offset_);
-    work(step, count);
-  } else {
-    local_offset_ = step.to.count;
-  }
-  if (failure_) [[unlikely]]
-    return most;
-  local_offset_ += count;
-  if (local_offset_ == step.to.count) {
-    local_offset_ = 0;
-    agenda_.pop_local();
-    end(index);
-  }
-  return count;
-}
-
-// A copy or a reduction, from where it stands.
-void Run::work(const Step& step, std::uint64_t count) noexcept {
-  if (step.to.loan != schedule::Loan::none) loans_.tell();
-  std::byte* const to = at(step.to, local_offset_);
-  const std::size_t bytes = count * call_->question.element_bytes;
-  if (step.kind == StepKind::copy) {
-    const std::byte* const from = at(step.from, local_offset_);
-    if (!has_all_lent()) return;
-    if (from == nullptr) [[unlikely]]
-      (void)bring(step.from, to, count);
-    else
-      copy_for(step, to, from, bytes);
-    return;
-  }
-  const Slice* const slices = &plan_->schedule.operands[step.first_operand];
-  for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = at(slices[i], local_offset_);
-  if (!has_all_lent()) return;
-  std::byte* room = brought_.data();
-  for (std::uint32_t i = 0; i < step.operand_count; ++i) {
-    if (operands_[i] != nullptr) [[likely]]
-      continue;
-    if (!bring(slices[i], room, count)) return;
-    operands_[i] = std::exchange(room, room + bytes);
-  }
-  const std::span<const void* const> operands(operands_.data(), step.operand_count);
-  if (device_) [[unlikely]]
-    device_->fold(to, operands, count);
-  else
-    call_->reduction->fold(to, operands, count);
-}
-
-// From where the step that is under way stands in it. False: that has failed.
-bool Run::bring(const Slice& slice, std::byte* to, std::uint64_t count) noexcept {
-  const std::uint64_t element_bytes = call_->question.element_bytes;
-  const Status status =
-      loans_.bring(slice.owner, slice.loan, (slice.lent_begin + local_offset_) * element_bytes,
-                   {to, count * element_bytes});
-  if (status.ok()) return true;
-  failure_ = Failure{status, &messenger_->peer(lane_.team.processes[slice.owner])};
-  return false;
-}
-
-// False: a rank has lent what cannot be found.
-bool Run::has_all_lent() noexcept {
-  const auto liar = loans_.liar();
-  if (!liar) [[likely]]
-    return true;
-  failure_ = Failure{Code::protocol_violation, &messenger_->peer(lane_.team.processes[*liar])};
-  return false;
 }
 
 void Run::drop_memory() noexcept {
@@ -378,12 +294,6 @@ void Run::leave(Status status) noexcept {
   if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
   if (transport::Request* const request = std::exchange(request_, nullptr); request != nullptr)
     messenger_->end_composite(*request, status);
-}
-
-std::byte* Run::lent(const schedule::Slice& slice, std::uint64_t offset) noexcept {
-  const std::uint64_t element_bytes = call_->question.element_bytes;
-  return loans_.find(slice.owner, slice.loan, (slice.lent_begin + offset) * element_bytes,
-                     (slice.count - offset) * element_bytes);
 }
 
 }  // namespace parley::collective

@@ -15,6 +15,7 @@
 
 #include "api/collective/agenda.h"
 #include "api/collective/commons.h"
+#include "api/collective/copy_choice.h"
 #include "api/collective/device_side.h"
 #include "api/collective/end_reason.h"
 #include "api/collective/errand.h"
@@ -75,6 +76,7 @@ struct Sharing {
   RunList undecided;                 // the same of those whose plan waits until it is known if there is one
   const Delay* meeting = nullptr;    // by which the ranks find that out; there, where a run is undecided
   base::StoreChoice stores;          // of what this rank shows the others
+  CopyChoice copies;                 // of what is moved and could be lent
 };
 
 // Where a group's collectives go.
@@ -183,9 +185,6 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   void go_on() noexcept;
   bool run_errand() noexcept;
   void close() noexcept;
-  bool work_pieces() noexcept;
-  std::uint64_t work_a_piece(std::uint64_t most) noexcept;
-  void work(const schedule::Step& step, std::uint64_t count) noexcept;
   void take_scratch(std::size_t bytes);
   transport::Posted fail_to_begin() noexcept;
   void leave(base::Status status) noexcept;
@@ -194,12 +193,23 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
     return memory_[static_cast<std::size_t>(space)];
   }
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
+
+  // work.cc: its copies and reductions, piece by piece
+  bool work_pieces() noexcept;
+  std::uint64_t work_a_piece(std::uint64_t most) noexcept;
+  void work(const schedule::Step& step, std::uint64_t count) noexcept;
   void copy_for(const schedule::Step& step, std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+  void copy_timed(const schedule::Step& step, std::byte* to, const std::byte* from,
+                  std::size_t bytes) noexcept;
   [[nodiscard]] std::byte* lent(const schedule::Slice& slice, std::uint64_t offset) noexcept;
   [[nodiscard]] bool is_brought(const schedule::Slice& slice) const noexcept {
     return slice.loan != schedule::Loan::none && loans_.is_copied(slice.owner, slice.loan);
   }
   bool bring(const schedule::Slice& slice, std::byte* to, std::uint64_t count) noexcept;
+  // Whether stages and the kernel are compared, and this is by stages.
+  [[nodiscard]] bool times_stages() const noexcept {
+    return plan_->roll_call != nullptr && plan_->only_moves();
+  }
   [[nodiscard]] bool has_all_lent() noexcept;
 
   // staging.cc: before the first step and after the last
@@ -238,7 +248,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   // Other threads wait for the lock meanwhile.
   static constexpr int short_spins = 64;
   void enter_turns() noexcept;
-  void take_turns(std::uint32_t count) noexcept;
+  void take_turns() noexcept;
   void begin_loans(const Plan& plan);
   [[nodiscard]] bool has_turn() const noexcept;
   void publish(const schedule::Step& step) noexcept;
@@ -300,6 +310,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::vector<Part> parts_;           // by step
   std::vector<std::uint32_t> ended_;  // transfers, since the last advance()
   std::uint64_t local_offset_ = 0;    // elements of the copy or reduction that is under way
+  CopyChoice::Timings timings_;       // of copies into stages and out of them, see times_stages()
   std::uint64_t finished_ = 0;        // elements of the output that were divided (avg)
   bool has_errand_ = false;           // that is not told to the device yet
   bool is_staged_ = false;            // then:
@@ -309,7 +320,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::vector<const void*> operands_;
   std::size_t parts_under_way_ = 0;
 
-  std::uint64_t first_mark_ = 0;  // of the call's first turn
+  std::uint64_t first_mark_ = 0;  // of the call's first turn; 0: it has taken none yet
   std::uint64_t base_mark_ = 0;   // of the schedule's
   Loans loans_;
   std::uint32_t executed_ = 0;          // so many of its first steps have ended while it was `straight`

@@ -45,7 +45,7 @@ bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
   }
   local_offset_ = 0;
   sequence_ = lane_.history.begin(call_->signature);
-  take_turns(plan_->schedule.turns);
+  take_turns();
   state_ = State::straight;
   for (const Step& step : plan_->schedule.steps) {
     if (!run_step(step)) return false;

@@ -6,19 +6,44 @@
 #include "api/schedule/flat_parts.h"
 #include "api/schedule/rank_blocks.h"
 #include "api/schedule/segments.h"
+#include "api/schedule/whole.h"
 
 namespace parley::schedule {
 namespace {
 
 constexpr auto entered = Progress::entered;
 
-bool shares_memory(const Shape& shape) {
+bool fits(const Shape& shape) {
   return shape.hosts.empty() && shape.stage_count >= shape.size;
 }
-
 // For blocks of which each rank knows all counts, or that are even.
-bool shares_memory_evenly(const Shape& shape) {
-  return shares_memory(shape) && shape.counts.empty();
+bool fits_evenly(const Shape& shape) {
+  return fits(shape) && shape.counts.empty();
+}
+// In place, each writes over what others want of it.
+bool fits_exchange(const Shape& shape) {
+  return fits_evenly(shape) && !(shape.everyone_lends && shape.in_place);
+}
+// Of what does not ask whether everyone lends.
+bool fits_stages(const Shape& shape) {
+  return fits(shape) && !shape.everyone_lends;
+}
+bool fits_stages_evenly(const Shape& shape) {
+  return fits_evenly(shape) && !shape.everyone_lends;
+}
+
+bool takes_whole(const Builder& builder, const Shape& shape) {
+  return shape.everyone_lends && builder.has_loans();
+}
+
+// All others' inputs, of each the part that is given by its index in the team.
+template <typename From>
+std::vector<Taken> taken_of_others(const Team& team, const From& from, const Blocks& to) {
+  std::vector<Taken> wanted;
+  for_each_other(team, [&](std::uint32_t index) {
+    wanted.push_back({team.rank(index), from(index), to[index]});
+  });
+  return wanted;
 }
 
 // Everyone shows all it has. `root`: who folds, or everyone.
@@ -43,12 +68,9 @@ void reduce_scatter(Builder& builder, const Shape& shape) {
   builder.end_loans();
 }
 
-void all_to_all(Builder& builder, const Shape& shape) {
-  const Team team = Team::all(shape);
-  const Parts parts(builder, shape, team, shape.count);
-  const Blocks from = rank_blocks(builder.input(), shape);
-  const Blocks to = received_blocks(builder.output(), shape);
-  if (!shape.in_place) builder.may_lend(Loan::input);
+// Each to each other one, in segments.
+void show_parts(Builder& builder, const Shape& shape, const Team& team, const Parts& parts,
+                const Blocks& from, const Blocks& to) {
   for_each_segment(shape.count, parts.room(), [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn(parts.stage_count());
     builder.make_room();
@@ -63,14 +85,40 @@ void all_to_all(Builder& builder, const Shape& shape) {
       builder.copy(parts.shown(rank, shape.rank, for_us), to[rank].part(offset, count));
     });
   });
-  builder.copy(from[shape.rank], to[shape.rank]);
+}
+
+void all_to_all(Builder& builder, const Shape& shape) {
+  const Team team = Team::all(shape);
+  const Parts parts(builder, shape, team, shape.count);
+  const Blocks from = rank_blocks(builder.input(), shape);
+  const Blocks to = received_blocks(builder.output(), shape);
+  if (!shape.in_place) builder.may_lend(Loan::input);
+  const Slice own = from[shape.rank];
+  if (takes_whole(builder, shape)) {
+    builder.begin_turn(0);
+    builder.copy(own, to[shape.rank]);                       // first: our input is in our caches still
+    const auto for_us = [&](std::uint32_t) { return own; };  // as each of the others has it
+    take_whole(builder, taken_of_others(team, for_us, to));
+  } else {
+    show_parts(builder, shape, team, parts, from, to);
+    builder.copy(own, to[shape.rank]);
+  }
   builder.end_loans();
 }
 
 void all_gather(Builder& builder, const Shape& shape) {
   builder.may_lend(Loan::input);
   const Team team = Team::all(shape);
-  flat_all_gather(builder, shape, team, inputs_of(team, shape), rank_blocks(builder.output(), shape));
+  const std::vector<Slice> from = inputs_of(team, shape);
+  const Blocks to = rank_blocks(builder.output(), shape);
+  if (takes_whole(builder, shape)) {
+    builder.begin_turn(0);
+    builder.copy(from[shape.rank], to[shape.rank]);  // first, as there
+    const auto input_of = [&](std::uint32_t index) { return from[index]; };
+    take_whole(builder, taken_of_others(team, input_of, to));
+  } else {
+    flat_all_gather(builder, shape, team, from, to);
+  }
   builder.end_loans();
 }
 
@@ -108,6 +156,14 @@ void scatter(Builder& builder, const Shape& shape) {
   if (shape.rank == shape.root) builder.may_lend(Loan::input);
   // As the root has it: beside it there is no input.
   const auto block = [&](std::uint32_t rank) { return Slice{Space::input, rank * shape.count, shape.count}; };
+  if (takes_whole(builder, shape)) {
+    std::vector<Taken> wanted;
+    if (shape.rank != shape.root) wanted.push_back({shape.root, block(shape.rank), builder.output()});
+    builder.begin_turn(0);
+    take_whole(builder, wanted);
+    if (shape.rank == shape.root) builder.copy(block(shape.rank), builder.output());
+    return builder.end_loans();
+  }
   // What the root gives itself comes last, for others wait for what it shows: 64 KiB of two ranks near took
   // 2.6 us with that copy before the second segment, and take 1.9.
   std::uint32_t shown = no_step;
@@ -181,15 +237,15 @@ Cost barrier_cost(const Shape& /*shape*/) {
 
 constexpr Algorithm flat = Algorithm::flat;
 constexpr Entry entries[] = {
-    {Operation::broadcast, flat, broadcast, broadcast_cost, Order::rank, false, shares_memory},
-    {Operation::reduce, flat, reduce, all_reduce_cost, Order::rank, true, shares_memory},
-    {Operation::all_reduce, flat, all_reduce, all_reduce_cost, Order::rank, true, shares_memory},
-    {Operation::scatter, flat, scatter, scatter_cost, Order::rank, false, shares_memory_evenly},
-    {Operation::gather, flat, gather, gather_cost, Order::rank, false, shares_memory_evenly},
-    {Operation::all_gather, flat, all_gather, all_gather_cost, Order::rank, false, shares_memory},
-    {Operation::reduce_scatter, flat, reduce_scatter, reduce_scatter_cost, Order::rank, true, shares_memory},
-    {Operation::all_to_all, flat, all_to_all, all_to_all_cost, Order::rank, false, shares_memory_evenly},
-    {Operation::barrier, flat, barrier, barrier_cost, Order::rank, false, shares_memory},
+    {Operation::broadcast, flat, broadcast, broadcast_cost, Order::rank, false, fits_stages},
+    {Operation::reduce, flat, reduce, all_reduce_cost, Order::rank, true, fits_stages},
+    {Operation::all_reduce, flat, all_reduce, all_reduce_cost, Order::rank, true, fits_stages},
+    {Operation::scatter, flat, scatter, scatter_cost, Order::rank, false, fits_evenly},
+    {Operation::gather, flat, gather, gather_cost, Order::rank, false, fits_stages_evenly},
+    {Operation::all_gather, flat, all_gather, all_gather_cost, Order::rank, false, fits},
+    {Operation::reduce_scatter, flat, reduce_scatter, reduce_scatter_cost, Order::rank, true, fits_stages},
+    {Operation::all_to_all, flat, all_to_all, all_to_all_cost, Order::rank, false, fits_exchange},
+    {Operation::barrier, flat, barrier, barrier_cost, Order::rank, false, fits_stages},
 };
 
 }  // namespace

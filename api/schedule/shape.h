@@ -40,8 +40,9 @@ struct Shape {
   std::int32_t stage_turns = 2;
   // So large blocks, or vectors, may be lent; 0: none.
   std::uint64_t loan_count = 0;
-  // Of an all_reduce in slices: all ranks lend both buffers, and show nothing on stages. It takes as many
-  // turns all the same.
+  // All ranks lend what others want of them, and have told so in a turn before, in which each has awaited all
+  // others. Such a schedule shows nothing on stages and goes in one piece. Of all_reduce in slices, and of
+  // all_gather, all_to_all (not in place) and scatter, flat.
   bool everyone_lends = false;
 };
 

@@ -14,7 +14,7 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
   const std::uint32_t me = shape.rank;
   builder.may_lend(Loan::input);
   if (root == everyone) builder.may_lend(Loan::output);
-  const bool is_lent = root == everyone && shape.everyone_lends;
+  const bool is_lent = shape.everyone_lends;
   const std::uint64_t segment = is_lent ? shape.count : shape.stage_count;
   for_each_segment(shape.count, segment, [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn(is_lent ? 0 : count);
@@ -28,12 +28,14 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
       const Slice slice = shown(rank)[rank];
       return root == everyone ? slice.of(Loan::output, slice.lent_begin) : slice.of(Loan::none, 0);
     };
-    // All but our own slice, which nobody else wants.
-    builder.make_room();
-    builder.copy(from.range(0, me), shown(me).range(0, me));
-    builder.copy(from.range(me + 1, shape.size), shown(me).range(me + 1, shape.size));
-    builder.publish(Progress::entered);
-    builder.await_mark(everyone, Progress::entered);
+    if (!is_lent) {
+      // All but our own slice, which nobody else wants.
+      builder.make_room();
+      builder.copy(from.range(0, me), shown(me).range(0, me));
+      builder.copy(from.range(me + 1, shape.size), shown(me).range(me + 1, shape.size));
+      builder.publish(Progress::entered);
+      builder.await_mark(everyone, Progress::entered);
+    }
     std::vector<Slice> operands;
     for (std::uint32_t rank = 0; rank < shape.size; ++rank)
       operands.push_back(rank == me ? from[me] : shown(rank)[me]);
@@ -48,12 +50,6 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
       builder.copy(folded(rank), to[rank]);
     }
   });
-  if (is_lent)
-    for (std::uint64_t turns = segments_of(shape.count, shape.stage_count); turns > 1; --turns) {
-      builder.begin_turn(0);
-      builder.make_room();
-      builder.publish(Progress::entered);
-    }
   builder.end_loans();
 }
 
@@ -72,13 +68,18 @@ Cost slices_cost(const Shape& shape) {
           .reduced = (shape.size - 1) * slice};
 }
 
-bool shares_memory(const Shape& shape) {
+bool fits(const Shape& shape) {
   return shape.hosts.empty() && shape.stage_count >= shape.size;
 }
 
+// Who is not the root of a reduce has no output to lend.
+bool fits_stages(const Shape& shape) {
+  return fits(shape) && !shape.everyone_lends;
+}
+
 constexpr Entry entries[] = {
-    {Operation::all_reduce, Algorithm::slices, all_reduce, slices_cost, Order::rank, true, shares_memory},
-    {Operation::reduce, Algorithm::slices, reduce, slices_cost, Order::rank, true, shares_memory},
+    {Operation::all_reduce, Algorithm::slices, all_reduce, slices_cost, Order::rank, true, fits},
+    {Operation::reduce, Algorithm::slices, reduce, slices_cost, Order::rank, true, fits_stages},
 };
 
 }  // namespace

@@ -224,15 +224,19 @@ Schedule set_aside(Schedule schedule, std::uint64_t input_count, std::uint64_t o
   return schedule;
 }
 
-Schedule followed_by(const Schedule& first, const Schedule& second) {
+bool is_between_collectives(const Step& copy) {
+  return copy.to.count == 0 && copy.peer != everyone;
+}
+
+Schedule followed_by(const Schedule& first, const Schedule& second, Joint joint) {
   Schedule both;
   std::vector<Edge> edges;
   append(both, edges, first, [](Slice&) {});
   // All of the first before all of the second.
-  const auto joint = static_cast<std::uint32_t>(both.steps.size());
-  for (std::uint32_t i = 0; i < joint; ++i)
-    if (both.steps[i].successor_count == 0) edges.emplace_back(i, joint);
-  both.steps.push_back({.kind = StepKind::copy});
+  const auto middle = static_cast<std::uint32_t>(both.steps.size());
+  for (std::uint32_t i = 0; i < middle; ++i)
+    if (both.steps[i].successor_count == 0) edges.emplace_back(i, middle);
+  both.steps.push_back({.kind = StepKind::copy, .peer = joint == Joint::parts ? everyone : 0});
   const auto begin = static_cast<std::uint32_t>(both.steps.size());
   append(both, edges, second, [&](Slice& slice) {
     if (is_shared(slice.space)) slice.turn += first.turns;
@@ -240,7 +244,7 @@ Schedule followed_by(const Schedule& first, const Schedule& second) {
   });
   for (std::uint32_t i = 0; i < second.steps.size(); ++i) {
     both.steps[begin + i].mark += static_cast<std::int32_t>(first.turns) * marks_per_turn;
-    edges.emplace_back(joint, begin + i);
+    edges.emplace_back(middle, begin + i);
   }
   connect(both, std::move(edges));
   both.scratch_count = first.scratch_count + second.scratch_count;

@@ -87,8 +87,11 @@ class Boards {
 
 // A rank's schedule that works on scratch memory in place of the caller's, so many elements of it.
 Schedule set_aside(Schedule schedule, std::uint64_t input_count, std::uint64_t output_count);
-// Of one collective, and then of another one: as an executor runs them, the second after the end of the
-// first.
-Schedule followed_by(const Schedule& first, const Schedule& second);
+// Of one collective, and then of another one, or of two parts of one: as an executor runs them, the second
+// after the end of the first.
+enum class Joint : std::uint8_t { collectives, parts };
+Schedule followed_by(const Schedule& first, const Schedule& second, Joint joint = Joint::collectives);
+// The copy of nothing that stands where two collectives meet; of two parts it is another one.
+bool is_between_collectives(const Step& copy);
 
 }  // namespace parley::schedule

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "api/schedule/rank_blocks.h"
+
 namespace parley::schedule {
 namespace {
 
@@ -20,7 +22,8 @@ class Inspection {
  public:
   Inspection(const Case& one, const Shape& shape, const Schedule& schedule) : schedule_(schedule) {
     // Where everyone lends, stages stand for buffers as a whole.
-    const std::uint64_t stage_count = shape.everyone_lends ? shape.count : schedule.stage_count;
+    const std::uint64_t stage_count =
+        shape.everyone_lends ? std::max(shape.count, largest_block(shape)) : schedule.stage_count;
     limits_ = {input_count(one.operation, shape),
                output_count(one.operation, shape),
                schedule.scratch_count,

@@ -122,6 +122,20 @@ std::vector<Schedule> another(const Group& group, std::uint64_t draw) {
   return schedules;
 }
 
+// The turn in which they have told each other that they do.
+std::vector<Schedule> after_roll_call(const Group& group, std::vector<Schedule> schedules) {
+  if (!group.what().everyone_lends) return schedules;
+  Case one = group.what();
+  one.operation = Operation::barrier;
+  one.algorithm = Algorithm::flat;
+  one.in_place = InPlace::nobody;
+  one.uneven = one.everyone_lends = false;
+  const std::vector<Schedule> calls = Group(one).schedules();
+  for (std::size_t rank = 0; rank < schedules.size(); ++rank)
+    schedules[rank] = followed_by(calls[rank], schedules[rank], Joint::parts);
+  return schedules;
+}
+
 std::vector<Schedule> between_others(const Group& group, const std::vector<Schedule>& schedules,
                                      std::uint32_t seed) {
   const std::vector<Schedule> before = another(group, mix(seed)), after = another(group, mix(~seed));
@@ -140,12 +154,13 @@ std::string prove(const Group& group, const std::vector<Schedule>& schedules, st
     if (!problem.empty()) problem = "rank " + std::to_string(rank) + ": " + problem;
   }
   if (problem.empty()) problem = check_places(group, schedules);
+  const std::vector<Schedule> calls = after_roll_call(group, schedules);
   // Rendezvous first: what comes to an end without any buffering does so with it.
   for (const Sends sends : {Sends::rendezvous, Sends::buffered, Sends::mixed})
-    if (problem.empty()) problem = simulate(group, schedules, sends, seed++);
+    if (problem.empty()) problem = simulate(group, calls, sends, seed++);
   if (share_memory(schedules))
     for (int i = 0; i < 3 && problem.empty(); ++i, ++seed)
-      problem = simulate(group, between_others(group, schedules, seed), Sends::mixed, seed);
+      problem = simulate(group, between_others(group, calls, seed), Sends::mixed, seed);
   if (group.what().operation == Operation::barrier && group.what().size > 1)
     for (std::uint32_t late = 0; late < schedules.size() && problem.empty(); ++late)
       problem = simulate_late(group, schedules, late);

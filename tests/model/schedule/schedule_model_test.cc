@@ -89,7 +89,7 @@ std::vector<SharedRoom> rooms(Algorithm algorithm, std::uint32_t size) {
   all.push_back({2 * size + 5ULL, false, 2 * size + 1ULL});
   all.push_back({size, true, 2, 4, 4});
   all.push_back({size + 5ULL, true, 2});
-  if (algorithm == Algorithm::slices) all.push_back({size, true, 2, 4, 4, true});
+  if (needs_memory(algorithm)) all.push_back({size, true, 2, 4, 4, true});
   if (size <= 3) {
     all.push_back({size, false, 2, 4, 4});
     // Blocks in whole lines, with room left.

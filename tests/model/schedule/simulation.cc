@@ -182,8 +182,8 @@ class Machine {
   }
 
   void start_copy(StepId id, const Step& now) {
-    const bool is_between_two = now.to.count == 0;  // see followed_by()
-    if (is_between_two) return note(boards_.between(id.rank, id.step));
+    if (is_between_collectives(now)) return note(boards_.between(id.rank, id.step));
+    if (now.to.count == 0) return;
     // Of what is lent, such a copy has nothing to do.
     if (boards_.is_lent(now.from) && now.from.owner == id.rank && place_of(now.from) == now.to.space) return;
     if (boards_.is_lent(now.to) && place_of(now.to) == now.from.space) return;

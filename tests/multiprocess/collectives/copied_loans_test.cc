@@ -3,16 +3,14 @@
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "tests/multiprocess/collectives/copies.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/unit/shm/refuse_calls.h"
@@ -24,31 +22,7 @@ using transport::shm::testing::refuse_calls;
 using transport::shm::testing::RefusedCall;
 
 const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
-constexpr std::int64_t count = 1'100'001;    // of i32: more than PlanCache::least_copied_bytes
-constexpr std::size_t most_tried_bytes = 8;  // to find out whether it is possible
-
-std::atomic<std::size_t> copied_bytes = 0;  // of this process, out of others
-std::atomic<int> refusal = 0;               // the error of copies from now on, but for what is tried; 0: none
-
-}  // namespace
-}  // namespace parley::testing
-
-// All cross-memory copies of this program pass here: this comes before the C library's.
-extern "C" ssize_t process_vm_readv(pid_t process, const iovec* local, unsigned long local_count,
-                                    const iovec* remote, unsigned long remote_count,
-                                    unsigned long flags) noexcept {
-  const bool is_trial = local->iov_len <= parley::testing::most_tried_bytes;
-  if (const int error = parley::testing::refusal; error != 0 && !is_trial) {
-    errno = error;
-    return -1;
-  }
-  const long got = syscall(SYS_process_vm_readv, process, local, local_count, remote, remote_count, flags);
-  if (got > 0 && !is_trial) parley::testing::copied_bytes += static_cast<std::size_t>(got);
-  return got;
-}
-
-namespace parley::testing {
-namespace {
+constexpr std::int64_t count = 1'100'001;  // of i32: more than PlanCache::least_copied_bytes
 
 Tensor make(ProcessGroup& world, bool is_shared, std::int64_t elements = count) {
   return is_shared ? world.shared_tensor({elements}, DType::i32) : Tensor::empty({elements}, DType::i32);
@@ -127,7 +101,7 @@ TEST(CopiedLoans, ThatFailEndTheCallAndSayWhose) {
       ProcessGroup world = init();
       const Tensor data = make(world, false);
       for (int call = 0; call < 10; ++call) world.all_reduce(data);
-      if (rank == 1) refusal = error;
+      if (rank == 1) copy_error = error;
       const auto failure = expect_throws<Error>([&] { world.all_reduce(data); });
       expect_contains(failure.what(), "failed there with rank 0");
       std::vector<int> word{rank};

@@ -61,7 +61,7 @@ TEST(Plan, TellsAllRanksTheSamePlaceWithRoomForWhatItsTurnsUse) {
         }
 }
 
-TEST(Plan, OfTwoPartsTakesAsManyTurnsWhicheverTheSecondIs) {
+TEST(Plan, OfTwoPartsTakesOneTurnForEachWhereAllLend) {
   for (const std::uint64_t bytes : {128 << 10, 300'000, 16 << 20})
     for (const std::uint32_t rank : {0, 1})
       for (const bool in_place : {false, true}) {
@@ -73,7 +73,7 @@ TEST(Plan, OfTwoPartsTakesAsManyTurnsWhicheverTheSecondIs) {
                                         .rank_order = true});
         ASSERT_NE(plan->if_lent, nullptr) << bytes;
         EXPECT_EQ(plan->roll_call->schedule.turns, 1U);
-        EXPECT_EQ(plan->if_lent->schedule.turns, plan->schedule.turns);
+        EXPECT_EQ(plan->if_lent->schedule.turns, 1U);
         EXPECT_EQ(plan->if_lent->schedule.stage_count, 0U) << "all of it is lent";
       }
 }
@@ -81,9 +81,9 @@ TEST(Plan, OfTwoPartsTakesAsManyTurnsWhicheverTheSecondIs) {
 TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
   const Question small{.operation = Operation::all_reduce, .count = (128 << 10) - 1};
   const Question large{.operation = Operation::all_reduce, .count = 1 << 20};
-  const Question gather{.operation = Operation::all_gather, .count = 1 << 20};
+  const Question broadcast{.operation = Operation::broadcast, .count = 1 << 20};
   EXPECT_EQ(plan_of_rank(0, 2, small)->if_lent, nullptr);
-  EXPECT_EQ(plan_of_rank(0, 2, gather)->if_lent, nullptr);
+  EXPECT_EQ(plan_of_rank(0, 2, broadcast)->roll_call, nullptr);
   EXPECT_EQ(plan_of_rank(0, 4, large)->if_lent, nullptr) << "by slices anyhow";
   Team sharing_a_core = team_of(0, 2);
   sharing_a_core.surroundings.ranks_per_core = 2;
@@ -94,6 +94,33 @@ TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
   schedule::Overrides asked;
   asked.set(Operation::all_reduce, schedule::Algorithm::flat);
   EXPECT_EQ(plan_of_rank(0, 2, large, asked)->if_lent, nullptr);
+  asked.set(Operation::all_to_all, schedule::Algorithm::flat);
+  const Question moved{.operation = Operation::all_to_all, .count = 1 << 20};
+  EXPECT_NE(plan_of_rank(0, 2, moved, asked)->if_lent, nullptr) << "that is flat, too";
+}
+
+// What is written once and read once, by one other.
+TEST(Plan, OfWhatIsMovedHasTwoPartsWhereItIsLarge) {
+  constexpr std::uint64_t large = 256 << 10;
+  const auto calls_the_roll = [](Operation operation, std::uint32_t ranks, std::uint64_t bytes) {
+    return plan_of_rank(1, ranks, {.operation = operation, .count = bytes})->roll_call != nullptr;
+  };
+  for (const std::uint32_t ranks : {2, 3, 4}) {
+    EXPECT_TRUE(calls_the_roll(Operation::all_to_all, ranks, large));
+    EXPECT_FALSE(calls_the_roll(Operation::all_to_all, ranks, large - 1));
+    EXPECT_TRUE(calls_the_roll(Operation::scatter, ranks, (4 * large + ranks - 2) / (ranks - 1)));
+    EXPECT_FALSE(calls_the_roll(Operation::scatter, ranks, (4 * large - 1) / (ranks - 1)));
+    EXPECT_EQ(calls_the_roll(Operation::all_gather, ranks, large), ranks == 2);
+    EXPECT_FALSE(calls_the_roll(Operation::gather, ranks, 16 * large));
+  }
+}
+
+// Its schedule could not be what others take of it.
+TEST(Plan, OfAnAllToAllInPlaceAsksButLendsNothing) {
+  const auto plan =
+      plan_of_rank(0, 2, {.operation = Operation::all_to_all, .count = 1 << 20, .in_place = true});
+  EXPECT_NE(plan->roll_call, nullptr) << "others may be not in place";
+  EXPECT_EQ(plan->if_lent, nullptr);
 }
 
 TEST(Plan, OfTwoPartsSaysSo) {
@@ -105,6 +132,8 @@ TEST(Plan, OfTwoPartsSaysSo) {
   EXPECT_TRUE(text.ends_with("; slices where all buffers are shared tensors")) << text;
   const std::string large = plans.explain({.operation = Operation::all_reduce, .count = 2 << 20});
   EXPECT_TRUE(large.ends_with(", or every rank may copy them out of the others' processes")) << large;
+  const std::string moved = plans.explain({.operation = Operation::all_to_all, .count = 1 << 20});
+  EXPECT_NE(moved.find("; in one piece where all inputs are shared tensors"), std::string::npos) << moved;
 }
 
 // Of blocks that go in segments, what a segment takes: the smaller its place, the more of them there are.

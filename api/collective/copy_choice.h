@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace parley::collective {
+
+// Whether ordinary memory that one rank has and one other wants shall be copied out of its process by the
+// kernel: once, in 60 to 105 us a MiB, wherever the two run. Instead, a stage is copied into and out of: in
+// 30 us a MiB each between cores that share a cache, in 70 to 100 between others. Nobody tells where the
+// cores are, and they move; so each rank times what it copies into stages and out of them, by the size of the
+// call, for small ones stay in caches. Others may think otherwise: who does not want copies says so (Loans),
+// and no schedule depends on it. Pure: no clock. Thread-safety: none.
+class CopyChoice {
+ public:
+  // Of the next call of so many bytes. All ranks ask this of the same calls, and so try stages anew in the
+  // same ones.
+  [[nodiscard]] bool prefers_kernel(std::size_t bytes) noexcept {
+    SizeClass& own = classes_[class_of(bytes)];
+    return own.calls++ % calls_per_trial != 0 && own.stages_are_slow;
+  }
+  // How long a copy into a stage or out of one has taken.
+  struct Timing {
+    std::size_t bytes = 0;
+    std::chrono::nanoseconds took{};
+    [[nodiscard]] bool is_slow() const noexcept {
+      return 2 * static_cast<double>(took.count()) > kernel_byte_ns * static_cast<double>(bytes);
+    }
+  };
+  // Those of a call. Most of its bytes decide: a few copies may have been interrupted.
+  class Timings {
+   public:
+    void add(const Timing& timing) noexcept { (timing.is_slow() ? slow_ : fast_) += timing.bytes; }
+    [[nodiscard]] bool are_any() const noexcept { return slow_ + fast_ != 0; }
+    [[nodiscard]] bool are_slow() const noexcept { return slow_ > fast_; }
+
+   private:
+    std::size_t slow_ = 0, fast_ = 0;  // bytes
+  };
+  // Of a call of so many bytes, at its end.
+  void note(std::size_t bytes, const Timings& timings) noexcept {
+    if (!timings.are_any()) return;
+    SizeClass& own = classes_[class_of(bytes)];
+    own.doubts = timings.are_slow() == own.stages_are_slow ? 0 : own.doubts + 1;
+    if (own.doubts < needed_doubts) return;
+    own.stages_are_slow = timings.are_slow();
+    own.doubts = 0;
+  }
+
+  static constexpr double kernel_byte_ns = 0.1;
+  static constexpr int needed_doubts = 3;  // calls on end: one may have met pages for the first time
+  static constexpr std::uint32_t calls_per_trial = 64;
+
+ private:
+  struct SizeClass {
+    bool stages_are_slow = false;
+    int doubts = 0;
+    std::uint32_t calls = 0;
+  };
+  // Powers of two, from 256 KiB to 32 MiB and more.
+  static constexpr int classes = 8;
+  static constexpr int least_width = 18;
+  [[nodiscard]] static std::size_t class_of(std::size_t bytes) noexcept {
+    return static_cast<std::size_t>(
+        std::clamp(static_cast<int>(std::bit_width(bytes)) - 1 - least_width, 0, classes - 1));
+  }
+  std::array<SizeClass, classes> classes_;
+};
+
+}  // namespace parley::collective

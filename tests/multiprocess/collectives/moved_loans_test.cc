@@ -1,0 +1,209 @@
+// Large ordinary buffers of collectives that only move what is there, which ranks copy out of each other's
+// process in one piece where stages have been slow: right elements whoever has which memory, and an end where
+// that is not allowed any more.
+#include <gtest/gtest.h>
+#include <parley/parley.h>
+#include <sys/syscall.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/multiprocess/collectives/copies.h"
+#include "tests/multiprocess/support/random.h"
+#include "tests/multiprocess/support/ranks.h"
+#include "tests/unit/shm/refuse_calls.h"
+
+namespace parley::testing {
+namespace {
+
+using transport::shm::testing::refuse_calls;
+using transport::shm::testing::RefusedCall;
+
+const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
+constexpr std::int64_t block = 300'001;  // elements, of i32: more than PlanCache::least_scattered_bytes
+constexpr int settled = 12;              // calls, after which it is known how slow stages are
+
+enum class Movement { all_to_all, scatter, all_gather };
+constexpr std::array movements{Movement::all_to_all, Movement::scatter, Movement::all_gather};
+
+// What rank `from` has for rank `to`, which is the same for all in an all_gather.
+std::int32_t element(int from, int to, std::int64_t at, int salt) {
+  return static_cast<std::int32_t>((from * 64 + to + salt * 4096 + at) % 1'000'003);
+}
+
+// One movement between buffers that stay the same, of one rank.
+class Mover {
+ public:
+  Mover(ProcessGroup& world, Movement movement, bool shares_input, bool shares_output, bool in_place)
+      : world_(world),
+        movement_(movement),
+        rank_(world.rank()),
+        parts_in_(movement == Movement::all_gather || !has_input() ? 1 : world.size()),
+        parts_out_(movement == Movement::scatter ? 1 : world.size()),
+        in_(make(shares_input, parts_in_)),
+        out_(make(shares_output, parts_out_)) {
+    if (in_place && movement == Movement::all_to_all) out_ = in_;
+    if (in_place && movement == Movement::all_gather) in_ = out_.narrow(0, rank_ * block, block);
+    if (in_place && movement == Movement::scatter && has_input()) out_ = in_.narrow(0, rank_ * block, block);
+  }
+
+  void call(int salt, bool is_async) {
+    fill(salt);
+    Work work = start(is_async);
+    if (is_async) work.wait();
+    check(salt);
+  }
+  void call_unchecked() { (void)start(false); }
+
+ private:
+  [[nodiscard]] bool has_input() const { return movement_ != Movement::scatter || rank_ == root; }
+  Tensor make(bool is_shared, std::int64_t parts) {
+    return is_shared ? world_.shared_tensor({parts * block}, DType::i32)
+                     : Tensor::empty({parts * block}, DType::i32);
+  }
+  void fill(int salt) {
+    if (!has_input()) return;
+    const auto elements = in_.data_as<std::int32_t>();
+    for (std::int64_t at = 0; at < std::ssize(elements); ++at) {
+      const int to = movement_ == Movement::all_gather ? 0 : static_cast<int>(at / block);
+      elements[static_cast<std::size_t>(at)] = element(rank_, to, at % block, salt);
+    }
+  }
+  Work start(bool is_async) {
+    if (movement_ == Movement::all_to_all) return world_.all_to_all_single(out_, in_, {.async_op = is_async});
+    if (movement_ == Movement::all_gather)
+      return world_.all_gather_into_tensor(out_, in_, {.async_op = is_async});
+    std::vector<Tensor> blocks;
+    for (int to = 0; has_input() && to < world_.size(); ++to)
+      blocks.push_back(in_.narrow(0, to * block, block));
+    return world_.scatter(out_, blocks, root, {.async_op = is_async});
+  }
+  void check(int salt) const {
+    const auto elements = out_.data_as<std::int32_t>();
+    for (std::int64_t at = 0; at < std::ssize(elements); ++at) {
+      const int from = movement_ == Movement::scatter ? root : static_cast<int>(at / block);
+      const int to = movement_ == Movement::all_gather ? 0 : rank_;
+      const std::int32_t is = elements[static_cast<std::size_t>(at)];
+      if (const std::int32_t wanted = element(from, to, at % block, salt); is != wanted)
+        return expect_equal(is, wanted, "element " + std::to_string(at));
+    }
+  }
+
+  static constexpr int root = 0;
+  ProcessGroup& world_;
+  Movement movement_;
+  int rank_;
+  std::int64_t parts_in_, parts_out_;
+  Tensor in_, out_;
+};
+
+// Each buffer of each rank lies in the arena or in ordinary memory, and some ranks work in place.
+TEST(MovedLoans, GiveTheRightElementsWhereverBuffersLie) {
+  const auto run = [](int rank, int) {
+    clock_speed = stages_are_slow;
+    ProcessGroup world = init();
+    for (int call = 0; call < 6; ++call) world.barrier();
+    for (int round = 0; round < 24; ++round) {
+      Random random(static_cast<std::uint64_t>(round));
+      const Movement movement = movements[random.next() % movements.size()];
+      const std::uint64_t places = random.next() >> 8 * rank;
+      const bool in_place = places / 4 % 4 == 0;
+      Mover mover(world, movement, places % 2 == 0, places / 2 % 2 == 0, in_place);
+      for (int call = 0; call < 3; ++call) mover.call(8 * round + call, round % 2 != 0);
+    }
+    expect(rank == 0 || copied_bytes > 0, "something is copied out of another process");
+    destroy();
+  };
+  for (const int ranks : {2, 3}) EXPECT_EQ(run_ranks(ranks, run, over_shm), 0);
+}
+
+// All that is another one's, and once.
+TEST(MovedLoans, AreCopiedOnceWhereStagesAreSlow) {
+  for (const Movement movement : movements) {
+    const auto run = [movement](int rank, int) {
+      clock_speed = stages_are_slow;
+      ProcessGroup world = init();
+      Mover mover(world, movement, false, false, false);
+      for (int call = 0; call < settled; ++call) mover.call(call, false);
+      const std::size_t before = copied_bytes;
+      mover.call(settled, false);
+      const bool takes = movement != Movement::scatter || rank != 0;
+      expect_equal(copied_bytes - before, takes ? block * sizeof(std::int32_t) : 0, "copied bytes");
+      destroy();
+    };
+    EXPECT_EQ(run_ranks(2, run, over_shm), 0) << static_cast<int>(movement);
+  }
+}
+
+// All go by stages then.
+TEST(MovedLoans, AreNotCopiedWhereOneDoesNotWantIt) {
+  const auto run = [](int rank, int ranks) {
+    clock_speed = rank == ranks - 1 ? stages_are_fast : stages_are_slow;
+    ProcessGroup world = init();
+    for (int call = 0; call < 6; ++call) world.barrier();  // then no more goes by messages, which are pulled
+    for (const Movement movement : movements) {
+      if (movement == Movement::all_gather && ranks > 2) continue;  // by messages
+      Mover mover(world, movement, false, false, false);
+      for (int call = 0; call < settled; ++call) mover.call(call, call % 2 != 0);
+    }
+    expect_equal(copied_bytes.load(), std::size_t{0}, "copied bytes");
+    destroy();
+  };
+  for (const int ranks : {2, 3}) EXPECT_EQ(run_ranks(ranks, run, over_shm), 0);
+}
+
+TEST(MovedLoans, AreNotCopiedWhereThatIsForbidden) {
+  const auto run = [](int, int) {
+    clock_speed = stages_are_slow;
+    ProcessGroup world = init();
+    Mover mover(world, Movement::all_to_all, false, false, false);
+    for (int call = 0; call < settled; ++call) mover.call(call, false);
+    expect_equal(copied_bytes.load(), std::size_t{0}, "copied bytes");
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(2, run, {.environment = {{"PARLEY_TRANSPORTS", "shm,^cma"}}}), 0);
+}
+
+// In the middle of a call, which was possible when it began.
+TEST(MovedLoans, ThatFailEndTheCallAndSayWhose) {
+  for (const int error : {EFAULT, EPERM}) {
+    const auto run = [error](int rank, int) {
+      clock_speed = stages_are_slow;
+      ProcessGroup world = init();
+      Mover mover(world, Movement::all_to_all, false, false, false);
+      for (int call = 0; call < settled; ++call) mover.call(call, false);
+      if (rank == 1) copy_error = error;
+      const auto failure = expect_throws<Error>([&] { mover.call_unchecked(); });
+      expect_contains(failure.what(), "failed there with rank 0");
+      destroy();
+    };
+    EXPECT_EQ(run_ranks(2, run, over_shm), 0) << error;
+  }
+}
+
+const RefusedCall refused_reads{SYS_process_vm_readv, EPERM};
+
+// It tries before each call, tells the others, and all go by stages.
+TEST(MovedLoans, GoByStagesWhereOneMayNotReadAnyMore) {
+  const auto run = [](int rank, int) {
+    clock_speed = stages_are_slow;
+    ProcessGroup world = init();
+    Mover mover(world, Movement::all_to_all, false, false, false);
+    for (int call = 0; call < settled; ++call) mover.call(call, false);
+    if (rank == 1) refuse_calls({refused_reads});
+    const std::size_t before = copied_bytes;
+    for (int call = 0; call < 6; ++call) mover.call(settled + call, false);
+    expect_equal(copied_bytes - before, std::size_t{0}, "copied bytes");
+    world.barrier();
+    destroy();
+  };
+  for (const int ranks : {2, 3}) EXPECT_EQ(run_ranks(ranks, run, over_shm), 0);
+}
+
+}  // namespace
+}  // namespace parley::testing
