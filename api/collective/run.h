@@ -193,6 +193,8 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
     return memory_[static_cast<std::size_t>(space)];
   }
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
+  // Of what is shared, where its owner shows it.
+  [[nodiscard]] std::byte* in_stage(const schedule::Slice& slice, std::uint64_t offset) const noexcept;
 
   // work.cc: its copies and reductions, piece by piece
   bool work_pieces() noexcept;
@@ -336,15 +338,20 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
 };
 
 inline std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) noexcept {
-  const std::uint64_t place = (slice.begin + offset) * call_->question.element_bytes;
-  if (!schedule::is_shared(slice.space)) return memory_of(slice.space) + place;
+  if (!schedule::is_shared(slice.space))
+    return memory_of(slice.space) + (slice.begin + offset) * call_->question.element_bytes;
   if (slice.loan != schedule::Loan::none && plan_->schedule.has_loans)
     if (std::byte* const memory = lent(slice, offset); memory != nullptr || is_brought(slice)) return memory;
+  return in_stage(slice, offset);
+}
+
+inline std::byte* Run::in_stage(const schedule::Slice& slice, std::uint64_t offset) const noexcept {
   const Commons& commons = *lane_.sharing.commons;
   const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
-  return (slice.space == schedule::Space::line ? commons.line(slice.owner, turn)
-                                               : commons.stage(slice.owner, turn, plan_->stage_bytes)) +
-         place;
+  std::byte* const begin = slice.space == schedule::Space::line
+                               ? commons.line(slice.owner, turn)
+                               : commons.stage(slice.owner, turn, plan_->stage_bytes);
+  return begin + (slice.begin + offset) * call_->question.element_bytes;
 }
 
 // Others may read where it writes, or have written what it reads.

@@ -92,9 +92,9 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
 
 // Only what goes into a stage or out of one is timed, and not what is read where it is lent.
 void Run::copy_timed(const Step& step, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  const bool is_lent = step.from.loan != schedule::Loan::none && lent(step.from, local_offset_) != nullptr;
-  const bool is_staged = step.to.space == Space::stage || step.from.space == Space::stage;
-  if (to == from || is_lent || !is_staged) return copy_for(step, to, from, bytes);
+  const bool is_staged = step.to.space == Space::stage ||
+                         (step.from.space == Space::stage && from == in_stage(step.from, local_offset_));
+  if (to == from || !is_staged) return copy_for(step, to, from, bytes);
   const auto began = std::chrono::steady_clock::now();
   copy_for(step, to, from, bytes);
   timings_.add({bytes, std::chrono::steady_clock::now() - began});

@@ -13,20 +13,13 @@ namespace {
 
 constexpr auto entered = Progress::entered;
 
-bool fits(const Shape& shape) {
-  return shape.hosts.empty() && shape.stage_count >= shape.size;
-}
 // For blocks of which each rank knows all counts, or that are even.
 bool fits_evenly(const Shape& shape) {
-  return fits(shape) && shape.counts.empty();
+  return fits_host(shape) && shape.counts.empty();
 }
 // In place, each writes over what others want of it.
 bool fits_exchange(const Shape& shape) {
   return fits_evenly(shape) && !(shape.everyone_lends && shape.in_place);
-}
-// Of what does not ask whether everyone lends.
-bool fits_stages(const Shape& shape) {
-  return fits(shape) && !shape.everyone_lends;
 }
 bool fits_stages_evenly(const Shape& shape) {
   return fits_evenly(shape) && !shape.everyone_lends;
@@ -36,14 +29,16 @@ bool takes_whole(const Builder& builder, const Shape& shape) {
   return shape.everyone_lends && builder.has_loans();
 }
 
-// All others' inputs, of each the part that is given by its index in the team.
+// All ranks' inputs, of each the part that is given by its index in the team.
 template <typename From>
-std::vector<Taken> taken_of_others(const Team& team, const From& from, const Blocks& to) {
+void take_all_whole(Builder& builder, const Team& team, const From& from, const Blocks& to) {
   std::vector<Taken> wanted;
-  for_each_other(team, [&](std::uint32_t index) {
+  const auto want = [&](std::uint32_t index) {
     wanted.push_back({team.rank(index), from(index), to[index]});
-  });
-  return wanted;
+  };
+  want(team.me());
+  for_each_other(team, want);
+  take_whole(builder, team.rank(team.me()), wanted);
 }
 
 // Everyone shows all it has. `root`: who folds, or everyone.
@@ -95,10 +90,8 @@ void all_to_all(Builder& builder, const Shape& shape) {
   if (!shape.in_place) builder.may_lend(Loan::input);
   const Slice own = from[shape.rank];
   if (takes_whole(builder, shape)) {
-    builder.begin_turn(0);
-    builder.copy(own, to[shape.rank]);                       // first: our input is in our caches still
     const auto for_us = [&](std::uint32_t) { return own; };  // as each of the others has it
-    take_whole(builder, taken_of_others(team, for_us, to));
+    take_all_whole(builder, team, for_us, to);
   } else {
     show_parts(builder, shape, team, parts, from, to);
     builder.copy(own, to[shape.rank]);
@@ -112,10 +105,8 @@ void all_gather(Builder& builder, const Shape& shape) {
   const std::vector<Slice> from = inputs_of(team, shape);
   const Blocks to = rank_blocks(builder.output(), shape);
   if (takes_whole(builder, shape)) {
-    builder.begin_turn(0);
-    builder.copy(from[shape.rank], to[shape.rank]);  // first, as there
     const auto input_of = [&](std::uint32_t index) { return from[index]; };
-    take_whole(builder, taken_of_others(team, input_of, to));
+    take_all_whole(builder, team, input_of, to);
   } else {
     flat_all_gather(builder, shape, team, from, to);
   }
@@ -157,11 +148,8 @@ void scatter(Builder& builder, const Shape& shape) {
   // As the root has it: beside it there is no input.
   const auto block = [&](std::uint32_t rank) { return Slice{Space::input, rank * shape.count, shape.count}; };
   if (takes_whole(builder, shape)) {
-    std::vector<Taken> wanted;
-    if (shape.rank != shape.root) wanted.push_back({shape.root, block(shape.rank), builder.output()});
-    builder.begin_turn(0);
-    take_whole(builder, wanted);
-    if (shape.rank == shape.root) builder.copy(block(shape.rank), builder.output());
+    const Taken wanted{shape.root, block(shape.rank), builder.output()};
+    take_whole(builder, shape.rank, {&wanted, 1});
     return builder.end_loans();
   }
   // What the root gives itself comes last, for others wait for what it shows: 64 KiB of two ranks near took
@@ -242,7 +230,7 @@ constexpr Entry entries[] = {
     {Operation::all_reduce, flat, all_reduce, all_reduce_cost, Order::rank, true, fits_stages},
     {Operation::scatter, flat, scatter, scatter_cost, Order::rank, false, fits_evenly},
     {Operation::gather, flat, gather, gather_cost, Order::rank, false, fits_stages_evenly},
-    {Operation::all_gather, flat, all_gather, all_gather_cost, Order::rank, false, fits},
+    {Operation::all_gather, flat, all_gather, all_gather_cost, Order::rank, false, fits_host},
     {Operation::reduce_scatter, flat, reduce_scatter, reduce_scatter_cost, Order::rank, true, fits_stages},
     {Operation::all_to_all, flat, all_to_all, all_to_all_cost, Order::rank, false, fits_exchange},
     {Operation::barrier, flat, barrier, barrier_cost, Order::rank, false, fits_stages},

@@ -88,6 +88,14 @@ Slice Parts::shown(std::uint32_t owner, std::uint32_t to, const Slice& piece) co
   return slice;
 }
 
+bool fits_host(const Shape& shape) {
+  return shape.hosts.empty() && shape.stage_count >= shape.size;
+}
+
+bool fits_stages(const Shape& shape) {
+  return fits_host(shape) && !shape.everyone_lends;
+}
+
 std::uint32_t flat_broadcast(Builder& builder, const Shape& shape, const Team& team, const Slice& from,
                              const Slice& to, std::uint64_t segment) {
   std::uint32_t last = no_step;

@@ -18,6 +18,11 @@ namespace parley::schedule {
 // what is shown all name it as its owner has it: where it lies in one of the caller's buffers, that may be
 // lent; end_loans() is the caller's part. Messages: none.
 
+// Whether all ranks are on one host, and a stage has something of each.
+bool fits_host(const Shape& shape);
+// The same of what does not ask whether everyone lends.
+bool fits_stages(const Shape& shape);
+
 // Index 0 has it in `from`; all others get it in `to`. `segment`: elements of a turn, at most a stage.
 // Returns the step in which we show the last of it, if we do: what we copy for ourselves had better wait for
 // that. (Where all show something, that gains 1 to 2 %, and is not done.)

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "api/schedule/blocks.h"
+#include "api/schedule/flat_parts.h"
 #include "api/schedule/segments.h"
 
 namespace parley::schedule {
@@ -68,17 +69,9 @@ Cost slices_cost(const Shape& shape) {
           .reduced = (shape.size - 1) * slice};
 }
 
-bool fits(const Shape& shape) {
-  return shape.hosts.empty() && shape.stage_count >= shape.size;
-}
-
-// Who is not the root of a reduce has no output to lend.
-bool fits_stages(const Shape& shape) {
-  return fits(shape) && !shape.everyone_lends;
-}
-
 constexpr Entry entries[] = {
-    {Operation::all_reduce, Algorithm::slices, all_reduce, slices_cost, Order::rank, true, fits},
+    {Operation::all_reduce, Algorithm::slices, all_reduce, slices_cost, Order::rank, true, fits_host},
+    // Who is not its root has no output to lend.
     {Operation::reduce, Algorithm::slices, reduce, slices_cost, Order::rank, true, fits_stages},
 };
 

@@ -2,7 +2,6 @@
 // whoever has which memory, and an end where that is not allowed any more.
 #include <gtest/gtest.h>
 #include <parley/parley.h>
-#include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -19,7 +18,6 @@ namespace parley::testing {
 namespace {
 
 using transport::shm::testing::refuse_calls;
-using transport::shm::testing::RefusedCall;
 
 const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
 constexpr std::int64_t count = 1'100'001;  // of i32: more than PlanCache::least_copied_bytes
@@ -97,26 +95,16 @@ TEST(CopiedLoans, AreMadeOfOrdinaryMemoryAlone) {
 // In the middle of a call, which was possible when it began.
 TEST(CopiedLoans, ThatFailEndTheCallAndSayWhose) {
   for (const int error : {EFAULT, EPERM}) {
-    const auto run = [error](int rank, int) {
+    const auto run = [error](int, int) {
       ProcessGroup world = init();
       const Tensor data = make(world, false);
       for (int call = 0; call < 10; ++call) world.all_reduce(data);
-      if (rank == 1) copy_error = error;
-      const auto failure = expect_throws<Error>([&] { world.all_reduce(data); });
-      expect_contains(failure.what(), "failed there with rank 0");
-      std::vector<int> word{rank};
-      if (rank == 0)
-        world.send(word, 1);
-      else
-        world.recv(word, 0);
-      expect_equal(word[0], 0, "messages go on");
+      expect_failing_copies_to_end(world, error, [&] { world.all_reduce(data); });
       destroy();
     };
     EXPECT_EQ(run_ranks(2, run, over_shm), 0) << error;
   }
 }
-
-const RefusedCall refused_reads{SYS_process_vm_readv, EPERM};
 
 // It tries before each call, tells the others, and nobody lends ordinary memory.
 TEST(CopiedLoans, AreNotMadeByWhoMayNotReadAnyMore) {
@@ -124,7 +112,7 @@ TEST(CopiedLoans, AreNotMadeByWhoMayNotReadAnyMore) {
     ProcessGroup world = init();
     const Tensor data = make(world, false), shared = make(world, true);
     for (int call = 0; call < 20; ++call) {
-      if (rank == 1 && call == 10) refuse_calls({refused_reads});
+      if (rank == 1 && call == 10) refuse_calls({refused_copies});
       for (const Tensor& each : {data, shared}) {
         fill(each, rank + call);
         world.all_reduce(each);

@@ -1,5 +1,6 @@
 #include "tests/multiprocess/collectives/copies.h"
 
+#include <parley/error.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -7,6 +8,9 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <vector>
+
+#include "tests/multiprocess/support/ranks.h"
 
 namespace parley::testing {
 
@@ -24,6 +28,20 @@ std::int64_t to_ns(const timespec& time) {
 }
 
 }  // namespace
+
+void expect_failing_copies_to_end(ProcessGroup& world, int error, const std::function<void()>& call) {
+  if (world.rank() == 1) copy_error = error;
+  const auto failure = expect_throws<Error>(call);
+  expect_contains(failure.what(), "failed there with rank 0");
+  copy_error = 0;
+  std::vector<int> word{world.rank()};
+  if (world.rank() == 0)
+    world.send(word, 1);
+  else
+    world.recv(word, 0);
+  expect_equal(word[0], 0, "messages go on");
+}
+
 }  // namespace parley::testing
 
 // All copies pass here: this comes before the C library's.

@@ -3,7 +3,6 @@
 // that is not allowed any more.
 #include <gtest/gtest.h>
 #include <parley/parley.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +25,6 @@ namespace parley::testing {
 namespace {
 
 using transport::shm::testing::refuse_calls;
-using transport::shm::testing::RefusedCall;
 
 const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
 constexpr std::int64_t block = 300'001;  // elements, of i32: more than PlanCache::least_scattered_bytes
@@ -177,21 +175,17 @@ TEST(MovedLoans, AreNotCopiedWhereThatIsForbidden) {
 // In the middle of a call, which was possible when it began.
 TEST(MovedLoans, ThatFailEndTheCallAndSayWhose) {
   for (const int error : {EFAULT, EPERM}) {
-    const auto run = [error](int rank, int) {
+    const auto run = [error](int, int) {
       clock_speed = stages_are_slow;
       ProcessGroup world = init();
       Mover mover(world, Movement::all_to_all, false, false, false);
       for (int call = 0; call < settled; ++call) mover.call(call, false);
-      if (rank == 1) copy_error = error;
-      const auto failure = expect_throws<Error>([&] { mover.call_unchecked(); });
-      expect_contains(failure.what(), "failed there with rank 0");
+      expect_failing_copies_to_end(world, error, [&] { mover.call_unchecked(); });
       destroy();
     };
     EXPECT_EQ(run_ranks(2, run, over_shm), 0) << error;
   }
 }
-
-const RefusedCall refused_reads{SYS_process_vm_readv, EPERM};
 
 // It tries before each call, tells the others, and all go by stages.
 TEST(MovedLoans, GoByStagesWhereOneMayNotReadAnyMore) {
@@ -200,7 +194,7 @@ TEST(MovedLoans, GoByStagesWhereOneMayNotReadAnyMore) {
     ProcessGroup world = init();
     Mover mover(world, Movement::all_to_all, false, false, false);
     for (int call = 0; call < settled; ++call) mover.call(call, false);
-    if (rank == 1) refuse_calls({refused_reads});
+    if (rank == 1) refuse_calls({refused_copies});
     const std::size_t before = copied_bytes;
     for (int call = 0; call < 6; ++call) mover.call(settled + call, false);
     expect_equal(copied_bytes - before, std::size_t{0}, "copied bytes");
