@@ -3,7 +3,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
 
 # Not optimised, and compiled in a few pieces: it is built for this test alone.
 set(binary "${WORK_DIR}/build")
-configure("${PARLEY_SOURCE_DIR}" "${binary}" -DPARLEY_WITH_OPENSSL=OFF -DCMAKE_BUILD_TYPE=Debug
+configure("${PARLEY_SOURCE_DIR}" "${binary}" -DPARLEY_WITH_OPENSSL=OFF -DPARLEY_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug
   -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DPARLEY_BUILD_BENCH=OFF -DPARLEY_INSTALL=OFF -DPARLEY_UNITY=ON)
 run("${CMAKE_COMMAND}" --build "${binary}" --parallel 2 --target unit_socket parley-run chain)
 

@@ -85,7 +85,7 @@ TEST_P(TransportContract, BothDirectionsFullAtOnce) {
 }
 
 TEST_P(TransportContract, RefusesWhatDoesNotFitAndTellsWhenItDoes) {
-  for (const std::size_t bytes : {std::size_t{16}, std::size_t{5000}, std::size_t{300'000}}) {
+  for (const std::size_t bytes : {world_->small_bytes(), std::size_t{5000}, std::size_t{300'000}}) {
     SCOPED_TRACE(bytes);
     parties_.clear();
     make_linked(2);

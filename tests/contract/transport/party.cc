@@ -4,12 +4,20 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
 namespace parley::transport::contract {
 
 using base::Status;
+
+base::Deadline Party::patience() {
+  const char* const asked = std::getenv("PARLEY_CONTRACT_PATIENCE");
+  const int seconds = asked == nullptr ? 0 : std::atoi(asked);
+  return base::Deadline::after(std::chrono::seconds(seconds > 0 ? seconds : 60));
+}
 
 Party::Party(std::unique_ptr<Site> site, PeerId self)
     : self_(self), site_(std::move(site)), transport_(site_->make(self)) {

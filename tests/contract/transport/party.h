@@ -56,8 +56,9 @@ class Party final : public PacketSink {
   // The awaited link of step(), or nullptr.
   CheckedLink* awaited = nullptr;
 
-  // So long anything may take on a slow machine before a test gives up.
-  static base::Deadline patience() { return base::Deadline::after(std::chrono::seconds(60)); }
+  // So long anything may take on a slow machine before a test gives up: 60 s, or PARLEY_CONTRACT_PATIENCE,
+  // which is a number of seconds.
+  static base::Deadline patience();
 
  private:
   void on_link(PeerId peer, Endpoint& endpoint) noexcept override;

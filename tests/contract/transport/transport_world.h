@@ -44,6 +44,8 @@ class TransportWorld {
   [[nodiscard]] virtual bool links_to_itself() const = 0;
   // Addresses at which nobody answers, malformed ones among them.
   [[nodiscard]] virtual std::vector<std::string> unreachable_addresses() const = 0;
+  // A small packet, of which a link takes as many as it has room for. Larger where each takes long.
+  [[nodiscard]] virtual std::size_t small_bytes() const { return 16; }
 };
 
 // How the transports of a test are driven.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <ostream>
 #include <random>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "api/schedule/two_level.h"
+#include "tests/long_tests.h"
 #include "tests/model/schedule/proof.h"
 #include "tests/sanitizer.h"
 
@@ -23,10 +25,15 @@ static void PrintTo(const Entry& entry, std::ostream* out) {
 
 namespace {
 
-constexpr std::uint32_t exhaustive_size = 9;  // up to here: all roots and all counts
-constexpr std::size_t drawn_cases = 3;
-// Of a small group, for sanitizers.
-constexpr std::size_t sanitized_cases = 12;
+// Up to here: all roots and all counts, and with PARLEY_LONG_TESTS=1 every case of them.
+constexpr std::uint32_t exhaustive_size = 9;
+
+// Of each size, of an algorithm: drawn of all that there are.
+std::size_t most_cases(std::uint32_t size) {
+  if (size > exhaustive_size) return long_tests() ? 3 : 1;
+  if (sanitizer::is_on) return 12;
+  return long_tests() ? std::numeric_limits<std::size_t>::max() : 200;
+}
 
 // Whether ranks must share memory, or may.
 bool needs_memory(Algorithm algorithm) {
@@ -127,10 +134,8 @@ TEST_P(ScheduleModel, KeepsWhatItPromises) {
   std::mt19937 random(20240611);
   for (const std::uint32_t size : sizes(GetParam().algorithm)) {
     std::vector<Case> chosen = cases(GetParam().operation, GetParam().algorithm, size);
-    // Large groups: a few cases of each size, drawn.
     std::shuffle(chosen.begin(), chosen.end(), random);
-    if (size > exhaustive_size) chosen.resize(std::min(chosen.size(), drawn_cases));
-    if (sanitizer::is_on) chosen.resize(std::min(chosen.size(), sanitized_cases));
+    chosen.resize(std::min(chosen.size(), most_cases(size)));
     for (const Case& one : chosen) {
       const auto seed = static_cast<std::uint32_t>(random());
       ASSERT_EQ(prove(one, seed), "") << describe(one) << ", seed " << seed;

@@ -1,18 +1,11 @@
 #include "tests/multiprocess/support/ranks.h"
 
-#include <cstdlib>
-
 #include "tests/sanitizer.h"
 
 namespace parley::testing {
 
 int slowness() {
   return sanitizer::is_on ? 4 : 1;
-}
-
-bool long_tests() {
-  const char* value = std::getenv("PARLEY_LONG_TESTS");
-  return value != nullptr && std::string_view(value) == "1";
 }
 
 int run_ranks(int count, const std::function<void(int, int)>& rank_main, const RanksOptions& options) {

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/long_tests.h"
+
 namespace parley::testing {
 
 // Assertions of GoogleTest are lost in a forked rank. There, what is not as expected is thrown; spawn()
@@ -76,9 +78,6 @@ struct RanksOptions {
 
 // How much slower than a release build this one is (sanitizers).
 [[nodiscard]] int slowness();
-
-// Whether the full counts shall be run (PARLEY_LONG_TESTS=1).
-[[nodiscard]] bool long_tests();
 
 // Runs `rank_main(rank, count)` in `count` processes with a watchdog; returns what spawn() returns. Call it
 // from the only thread of the test.

@@ -1,7 +1,6 @@
 #include <atomic>
-#include <cstdlib>
-#include <string_view>
 
+#include "tests/long_tests.h"
 #include "tests/unit/socket/byte_proxy.h"
 #include "tests/unit/socket/exchange.h"
 #include "tests/unit/socket/meeting.h"
@@ -117,8 +116,7 @@ TEST_F(Wire, ADiallerThatHearsItsOwnBytesGivesUpAtOnce) {
 // milliseconds. Promised is a second; without PARLEY_LONG_TESTS=1 a machine under load gets more, which still
 // is no limit of 5 s.
 std::chrono::milliseconds promised() {
-  const char* full = std::getenv("PARLEY_LONG_TESTS");
-  return full != nullptr && std::string_view(full) == "1" ? 1s : 4s;
+  return long_tests() ? 1s : 4s;
 }
 
 TEST_F(Wire, EveryRefusalComesAtOnceAndLeavesOthersAlone) {
