@@ -39,12 +39,13 @@ PhaseResult run_collective_phase(Exchange&& exchange, const Plan& plan, bool lea
 }
 
 // The same with all buffers written anew before each call. A call is then measured from when all ranks have
-// written to when the last one is done, less what the gate alone takes.
+// written, for none begins before that, to when the last one is done, less what the gate alone takes at the
+// end.
 template <typename Exchange>
 PhaseResult run_prepared_collective_phase(Exchange&& exchange, CollectiveBuffers& buffers, const Plan& plan,
                                           bool leads, Gate& gate) {
   const double overhead_us = gate.empty_us();
-  const auto prepare = [&] { gate.pass([&] { buffers.rewrite_out(); }); };
+  const auto prepare = [&] { gate.pass_together([&] { buffers.rewrite_out(); }); };
   const auto call = [&] { exchange(), gate.finish(); };
   if (leads) return time_prepared_exchanges(prepare, call, plan, overhead_us);
   repeat([&] { prepare(), call(); }, plan.exchanges());

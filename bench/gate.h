@@ -41,6 +41,18 @@ class Gate {
     }
   }
 
+  // The same, but nobody returns before write() has returned on all, the leader first: for exchanges in which
+  // a rank has something to do that needs none of those that still write.
+  template <typename Write>
+  void pass_together(Write&& write) {
+    pass(write);
+    ++turn_;
+    if (rank_ == 0)
+      come();
+    else
+      await(0);
+  }
+
   // Returns on the leader when all have come, on the others at once.
   void finish() {
     ++turn_;

@@ -61,6 +61,25 @@ TEST(Gate, TheLeaderGoesOnWhenAllHaveWritten) {
   }
 }
 
+TEST(Gate, AllGoOnTogetherWhenAllHaveWritten) {
+  for (const int ranks : {2, 4}) {
+    Team team(ranks);
+    std::atomic<int> written = 0;
+    std::atomic<int> early = 0;
+    team.run([&](Gate& gate, int rank) {
+      for (int i = 1; i <= 200; ++i) {
+        gate.pass_together([&] {
+          if (rank == ranks - 1) std::this_thread::yield();
+          ++written;
+        });
+        if (written < i * ranks) ++early;
+        gate.finish();
+      }
+    });
+    EXPECT_EQ(early, 0) << ranks;
+  }
+}
+
 TEST(Gate, NobodyWritesBeforeTheLeaderHasCome) {
   Team team(2);
   bool leader_is_busy = false;  // plain: the gate orders what is written before it
