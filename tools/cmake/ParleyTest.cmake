@@ -7,8 +7,8 @@
 # time, and others run beside it. For each of TRANSPORTS there is one CTest entry more, NAME_TRANSPORT, which runs the
 # same program with PARLEY_TRANSPORTS set to it. ON_DEVICE: for each of these entries there is one more, ENTRY_gpu,
 # which runs the same on the machine's device. ONE_THREAD: there is nothing in it for ThreadSanitizer, which leaves it
-# out. REPLACES_NEW: it has a global operator new of its own, for which clang's
-# ThreadSanitizer has no room. APART: see parley_apart.
+# out. REPLACES_NEW: it has a global operator new of its own, for which clang's ThreadSanitizer has no room: left out
+# there, too. APART: see parley_apart.
 set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
 
 # What most tests include, compiled once: reading it is half of a test's compilation where it is not optimized. Off
