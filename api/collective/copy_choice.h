@@ -13,8 +13,8 @@ namespace parley::collective {
 // kernel: once, in 60 to 105 us a MiB, wherever the two run. Instead, a stage is copied into and out of: in
 // 30 us a MiB each between cores that share a cache, in 70 to 100 between others. Nobody tells where the
 // cores are, and they move; so each rank times what it copies into stages and out of them, by the size of the
-// call, for small ones stay in caches. Others may think otherwise: who does not want copies says so (Loans),
-// and no schedule depends on it. Pure: no clock. Thread-safety: none.
+// call, for small ones stay in caches. Others may think otherwise: who does not want copies says so (Loans)
+// before anybody begins, and what comes out is the same either way. Pure: no clock. Thread-safety: none.
 class CopyChoice {
  public:
   // Of the next call of so many bytes. All ranks ask this of the same calls, and so try stages anew in the

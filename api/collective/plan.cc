@@ -46,6 +46,11 @@ std::optional<schedule::Algorithm> algorithm_if_lent(const schedule::Request& re
     default: return std::nullopt;
   }
 }
+// Of what everyone lends, ordinary memory. Likewise.
+bool may_be_copied(const schedule::Request& request) {
+  return !schedule::reduces(request.operation) ||
+         request.shape.count * request.element_bytes >= PlanCache::least_copied_bytes;
+}
 }  // namespace
 
 bool PlanCache::Entry::answers(const Question& asked) const noexcept {
@@ -136,6 +141,7 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
   plan->choice = choice;
   if (const auto algorithm = algorithm_if_lent(request, choice)) {
     plan->roll_call = plan_by(schedule::Operation::barrier, schedule::Algorithm::flat);
+    plan->may_be_copied = may_be_copied(request);
     request.shape.everyone_lends = true;
     if (schedule::supports(question.operation, *algorithm, request.shape))
       plan->if_lent = plan_by(question.operation, *algorithm);
@@ -156,14 +162,11 @@ std::string PlanCache::explain(const Question& question) const {
   std::string text = schedule::explain(request, choice);
   const auto algorithm = algorithm_if_lent(request, choice);
   if (!algorithm) return text;
-  if (!schedule::reduces(question.operation))
-    return text +
-           "; in one piece where all inputs are shared tensors, or where stages are slow and every rank may "
-           "copy "
-           "them out of the others' processes";
-  text += "; " + std::string(schedule::name(*algorithm)) + " where all buffers are shared tensors";
-  if (question.count * question.element_bytes >= least_copied_bytes)
-    text += ", or every rank may copy them out of the others' processes";
+  text += schedule::reduces(question.operation)
+              ? "; " + std::string(schedule::name(*algorithm)) + " where all buffers are shared tensors"
+              : "; in one piece where all inputs are shared tensors";
+  if (may_be_copied(request))
+    text += ", or where stages are slow and every rank may copy them out of the others' processes";
   return text;
 }
 

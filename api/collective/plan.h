@@ -56,13 +56,12 @@ struct Plan {
   bool is_straight = false;       // few bytes, no messages, loans or scratch memory: see straight.cc
   bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
 
-  [[nodiscard]] bool only_moves() const noexcept { return most_operands == 0; }
-
   // Of a call in two parts the first one, in which the ranks tell each other what they lend. Null: it has
   // one.
   std::shared_ptr<const Plan> roll_call;
   // The second part where all lend what it takes, else that is this plan. Null: this rank could not.
   std::shared_ptr<const Plan> if_lent;
+  bool may_be_copied = false;  // then, ordinary memory by the kernel: see CopyChoice
 };
 // The plan for a schedule of a group of so many ranks; the choice is the caller's to note. Throws
 // std::bad_alloc.
@@ -105,7 +104,7 @@ class PlanCache {
   // The same of what is only moved, and of all that a root hands out.
   static constexpr std::size_t least_moved_bytes = 256 << 10;
   static constexpr std::size_t least_scattered_bytes = std::size_t{1} << 20;
-  // Nor is less of ordinary memory worth it that is folded, where the kernel looks up each page.
+  // Of what is folded nor is less of ordinary memory worth it, where the kernel looks up each page.
   static constexpr std::size_t least_copied_bytes = std::size_t{2} << 20;
 
  private:

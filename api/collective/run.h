@@ -76,7 +76,7 @@ struct Sharing {
   RunList undecided;                 // the same of those whose plan waits until it is known if there is one
   const Delay* meeting = nullptr;    // by which the ranks find that out; there, where a run is undecided
   base::StoreChoice stores;          // of what this rank shows the others
-  CopyChoice copies;                 // of what is moved and could be lent
+  CopyChoice copies;                 // of what could be lent
 };
 
 // Where a group's collectives go.
@@ -209,9 +209,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   }
   bool bring(const schedule::Slice& slice, std::byte* to, std::uint64_t count) noexcept;
   // Whether stages and the kernel are compared, and this is by stages.
-  [[nodiscard]] bool times_stages() const noexcept {
-    return plan_->roll_call != nullptr && plan_->only_moves();
-  }
+  [[nodiscard]] bool times_stages() const noexcept { return plan_->may_be_copied; }
   [[nodiscard]] bool has_all_lent() noexcept;
 
   // staging.cc: before the first step and after the last

@@ -1,5 +1,5 @@
-// Large ordinary buffers of an all_reduce, which ranks copy out of each other's process: right results
-// whoever has which memory, and an end where that is not allowed any more.
+// Large ordinary buffers of an all_reduce, which ranks copy out of each other's process where stages are
+// slow: right results whoever has which memory, and an end where that is not allowed any more.
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 
@@ -45,6 +45,7 @@ void expect_sum(const Tensor& result, std::int32_t one, std::int32_t other) {
 // copied.
 TEST(CopiedLoans, GiveTheRightElementsWhereverBuffersLie) {
   const auto run = [](int rank, int) {
+    clock_speed = stages_are_slow;
     ProcessGroup world = init();
     for (int i = 0; i < 6; ++i) world.barrier();
     for (int round = 0; round < 24; ++round) {
@@ -72,6 +73,7 @@ TEST(CopiedLoans, GiveTheRightElementsWhereverBuffersLie) {
 // Half of the input, and half of the result; of what is shared nothing, once the other one has mapped it.
 TEST(CopiedLoans, AreMadeOfOrdinaryMemoryAlone) {
   const auto run = [](int, int) {
+    clock_speed = stages_are_slow;
     ProcessGroup world = init();
     for (const bool is_shared : {false, true}) {
       const Tensor data = make(world, is_shared);
@@ -96,6 +98,7 @@ TEST(CopiedLoans, AreMadeOfOrdinaryMemoryAlone) {
 TEST(CopiedLoans, ThatFailEndTheCallAndSayWhose) {
   for (const int error : {EFAULT, EPERM}) {
     const auto run = [error](int, int) {
+      clock_speed = stages_are_slow;
       ProcessGroup world = init();
       const Tensor data = make(world, false);
       for (int call = 0; call < 10; ++call) world.all_reduce(data);
@@ -109,6 +112,7 @@ TEST(CopiedLoans, ThatFailEndTheCallAndSayWhose) {
 // It tries before each call, tells the others, and nobody lends ordinary memory.
 TEST(CopiedLoans, AreNotMadeByWhoMayNotReadAnyMore) {
   const auto run = [](int rank, int) {
+    clock_speed = stages_are_slow;
     ProcessGroup world = init();
     const Tensor data = make(world, false), shared = make(world, true);
     for (int call = 0; call < 20; ++call) {
@@ -125,8 +129,25 @@ TEST(CopiedLoans, AreNotMadeByWhoMayNotReadAnyMore) {
   EXPECT_EQ(run_ranks(2, run, over_shm), 0);
 }
 
+TEST(CopiedLoans, AreNotMadeWhereStagesAreFast) {
+  const auto run = [](int rank, int) {
+    clock_speed = stages_are_fast;
+    ProcessGroup world = init();
+    const Tensor data = make(world, false);
+    for (int call = 0; call < 10; ++call) {
+      fill(data, rank + call);
+      world.all_reduce(data);
+      expect_sum(data, call, 1 + call);
+    }
+    expect_equal(copied_bytes.load(), 0U, "copied bytes");
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+}
+
 TEST(CopiedLoans, AreNotMadeWhereThatIsForbidden) {
   const auto run = [](int rank, int) {
+    clock_speed = stages_are_slow;
     ProcessGroup world = init();
     const Tensor data = make(world, false), shared = make(world, true);
     for (int call = 0; call < 10; ++call)

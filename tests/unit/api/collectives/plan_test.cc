@@ -131,7 +131,10 @@ TEST(Plan, OfTwoPartsSaysSo) {
   const std::string text = plans.explain({.operation = Operation::all_reduce, .count = 1 << 20});
   EXPECT_TRUE(text.ends_with("; slices where all buffers are shared tensors")) << text;
   const std::string large = plans.explain({.operation = Operation::all_reduce, .count = 2 << 20});
-  EXPECT_TRUE(large.ends_with(", or every rank may copy them out of the others' processes")) << large;
+  EXPECT_TRUE(
+      large.ends_with(", or where stages are slow and every rank may copy them out of the others' "
+                      "processes"))
+      << large;
   const std::string moved = plans.explain({.operation = Operation::all_to_all, .count = 1 << 20});
   EXPECT_NE(moved.find("; in one piece where all inputs are shared tensors"), std::string::npos) << moved;
 }
