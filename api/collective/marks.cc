@@ -32,7 +32,7 @@ void Run::begin_loans(const Plan& plan) {
   if (!plan.schedule.has_loans && plan.roll_call == nullptr) return;
   const std::uint64_t element_bytes = call_->question.element_bytes;
   const std::size_t bytes = call_->question.count * element_bytes;
-  const bool copies = plan.may_be_copied && lane_.sharing.copies.prefers_kernel(bytes);
+  const bool copies = plan.may_be_copied && copy_choice().prefers_kernel(bytes);
   loans_.begin(*lane_.sharing.commons, lane_.team, *messenger_, plan, copies,
                {{memory_of(Space::input), call_->input_count * element_bytes},
                 {memory_of(Space::output), call_->output_count * element_bytes}});

@@ -245,7 +245,7 @@ void Run::close() noexcept {
     return;
   if (parts_under_way_ != 0) return;
   if (times_stages()) [[unlikely]]
-    lane_.sharing.copies.note(call_->question.count * call_->question.element_bytes, timings_);
+    copy_choice().note(call_->question.count * call_->question.element_bytes, timings_);
   leave({});
 }
 

@@ -76,7 +76,8 @@ struct Sharing {
   RunList undecided;                 // the same of those whose plan waits until it is known if there is one
   const Delay* meeting = nullptr;    // by which the ranks find that out; there, where a run is undecided
   base::StoreChoice stores;          // of what this rank shows the others
-  CopyChoice copies;                 // of what could be lent
+  CopyChoice moved_copies{CopyChoice::moved_byte_ns};    // of what could be lent, and is only moved
+  CopyChoice folded_copies{CopyChoice::folded_byte_ns};  // and is folded
 };
 
 // Where a group's collectives go.
@@ -208,6 +209,9 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
     return slice.loan != schedule::Loan::none && loans_.is_copied(slice.owner, slice.loan);
   }
   bool bring(const schedule::Slice& slice, std::byte* to, std::uint64_t count) noexcept;
+  [[nodiscard]] CopyChoice& copy_choice() noexcept {
+    return call_->reduction == nullptr ? lane_.sharing.moved_copies : lane_.sharing.folded_copies;
+  }
   // Whether stages and the kernel are compared, and this is by stages.
   [[nodiscard]] bool times_stages() const noexcept { return plan_->may_be_copied; }
   [[nodiscard]] bool has_all_lent() noexcept;

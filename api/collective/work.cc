@@ -97,7 +97,8 @@ void Run::copy_timed(const Step& step, std::byte* to, const std::byte* from, std
   if (to == from || !is_staged) return copy_for(step, to, from, bytes);
   const auto began = std::chrono::steady_clock::now();
   copy_for(step, to, from, bytes);
-  timings_.add({bytes, std::chrono::steady_clock::now() - began});
+  const auto took = std::chrono::steady_clock::now() - began;
+  timings_.add(bytes, copy_choice().is_slow({bytes, took}));
 }
 
 // From where the step that is under way stands in it. False: that has failed.

@@ -15,7 +15,7 @@ void note(CopyChoice& choice, std::size_t bytes, const CopyChoice::Timing& timin
           int calls = CopyChoice::needed_doubts) {
   for (int call = 0; call < calls; ++call) {
     CopyChoice::Timings timings;
-    timings.add(timing);
+    timings.add(timing.bytes, choice.is_slow(timing));
     choice.note(bytes, timings);
   }
 }
@@ -27,7 +27,7 @@ bool prefers_kernel(CopyChoice& choice, std::size_t bytes) {
 }
 
 TEST(CopyChoice, TakesStagesUntilSomeCallsOnEndWereSlow) {
-  CopyChoice choice;
+  CopyChoice choice(CopyChoice::moved_byte_ns);
   EXPECT_FALSE(prefers_kernel(choice, mib));
   note(choice, mib, slow, CopyChoice::needed_doubts - 1);
   EXPECT_FALSE(prefers_kernel(choice, mib));
@@ -39,7 +39,7 @@ TEST(CopyChoice, TakesStagesUntilSomeCallsOnEndWereSlow) {
 }
 
 TEST(CopyChoice, TriesStagesNowAndThenAndComesBackToThem) {
-  CopyChoice choice;
+  CopyChoice choice(CopyChoice::moved_byte_ns);
   note(choice, mib, slow);
   int tried = 0;
   for (std::uint32_t call = 0; call < 4 * CopyChoice::calls_per_trial; ++call)
@@ -50,7 +50,7 @@ TEST(CopyChoice, TriesStagesNowAndThenAndComesBackToThem) {
 }
 
 TEST(CopyChoice, HoldsSizesApart) {
-  CopyChoice choice;
+  CopyChoice choice(CopyChoice::moved_byte_ns);
   note(choice, mib, slow);
   EXPECT_TRUE(prefers_kernel(choice, mib + 5));
   EXPECT_TRUE(prefers_kernel(choice, 2 * mib - 1));
@@ -63,22 +63,30 @@ TEST(CopyChoice, HoldsSizesApart) {
 }
 
 TEST(CopyChoice, LetsMostOfACallDecide) {
-  CopyChoice choice;
+  CopyChoice choice(CopyChoice::moved_byte_ns);
   for (int call = 0; call < CopyChoice::needed_doubts; ++call) {
     CopyChoice::Timings timings;
-    for (int piece = 0; piece < 4; ++piece) timings.add(fast);
-    for (int piece = 0; piece < 3; ++piece) timings.add({mib, nanoseconds(50'000'000)});
+    for (int piece = 0; piece < 4; ++piece) timings.add(mib, false);
+    for (int piece = 0; piece < 3; ++piece) timings.add(mib, true);
     choice.note(mib, timings);
   }
   EXPECT_FALSE(prefers_kernel(choice, mib));
 }
 
 TEST(CopyChoice, LearnsNothingFromACallThatHasCopiedNothing) {
-  CopyChoice choice;
+  CopyChoice choice(CopyChoice::moved_byte_ns);
   note(choice, mib, slow, CopyChoice::needed_doubts - 1);
   choice.note(mib, {});
   note(choice, mib, slow, 1);
   EXPECT_TRUE(prefers_kernel(choice, mib));
+}
+
+TEST(CopyChoice, TakesStagesForFastMoreOftenWhereDataIsFolded) {
+  const CopyChoice moved(CopyChoice::moved_byte_ns), folded(CopyChoice::folded_byte_ns);
+  constexpr CopyChoice::Timing between{mib, nanoseconds(56'000)};
+  EXPECT_TRUE(moved.is_slow(between));
+  EXPECT_FALSE(folded.is_slow(between));
+  EXPECT_TRUE(folded.is_slow(slow));
 }
 
 }  // namespace
