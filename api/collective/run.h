@@ -210,7 +210,8 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   }
   bool bring(const schedule::Slice& slice, std::byte* to, std::uint64_t count) noexcept;
   [[nodiscard]] CopyChoice& copy_choice() noexcept {
-    return call_->reduction == nullptr ? lane_.sharing.moved_copies : lane_.sharing.folded_copies;
+    const bool folds = schedule::reduces(call_->question.operation);
+    return folds ? lane_.sharing.folded_copies : lane_.sharing.moved_copies;
   }
   // Whether stages and the kernel are compared, and this is by stages.
   [[nodiscard]] bool times_stages() const noexcept { return plan_->may_be_copied; }

@@ -66,8 +66,9 @@ TEST(CopyChoice, LetsMostOfACallDecide) {
   CopyChoice choice(CopyChoice::moved_byte_ns);
   for (int call = 0; call < CopyChoice::needed_doubts; ++call) {
     CopyChoice::Timings timings;
-    for (int piece = 0; piece < 4; ++piece) timings.add(mib, false);
-    for (int piece = 0; piece < 3; ++piece) timings.add(mib, true);
+    const bool is_slow = choice.is_slow({mib, nanoseconds(50'000'000)});
+    for (int piece = 0; piece < 4; ++piece) timings.add(mib, choice.is_slow(fast));
+    for (int piece = 0; piece < 3; ++piece) timings.add(mib, is_slow);
     choice.note(mib, timings);
   }
   EXPECT_FALSE(prefers_kernel(choice, mib));
