@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "transport/base/log.h"
+#include "transport/base/spin.h"
 
 namespace parley::transport {
 
@@ -19,6 +20,15 @@ constexpr auto drain_period = std::chrono::milliseconds(2);
 constexpr auto reactor_period = std::chrono::microseconds(200);
 // A handshake goes on for some round trips after each of its steps.
 constexpr auto reactor_attention = std::chrono::milliseconds(20);
+
+std::size_t look_at(Endpoint& awaited, std::uint32_t looks) noexcept {
+  std::size_t events = awaited.take_arrived();
+  while (events == 0 && --looks != 0) {
+    base::cpu_relax();
+    events = awaited.take_arrived();
+  }
+  return events;
+}
 
 }  // namespace
 
@@ -74,11 +84,12 @@ void Engine::tell_listeners() noexcept {
 }
 
 // Takes back what the transports have announced of a sleep: whoever slept on that is stood in for, or rung.
-std::size_t Engine::poll_once(Endpoint* awaited, const WaitCondition* condition) noexcept {
+std::size_t Engine::poll_once(Endpoint* awaited, const WaitCondition* condition,
+                              std::uint32_t quick_looks) noexcept {
   if (sleep_announced_) [[unlikely]]
     stand_in_for_loop();
   messenger_.end_burst();
-  std::size_t events = 0;
+  std::size_t events = quick_looks != 0 ? look_at(*awaited, quick_looks) : 0;
   const bool may_be_short = condition != nullptr && short_passes_ < most_short_passes;
   bool is_short = false;
   for (auto& transport : transports_) {

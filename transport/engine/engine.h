@@ -273,16 +273,17 @@ class Engine {
     return condition.holds() || wait_held(condition, requests, timeout);
   }
   bool poll_until(WaitCondition condition, Watch& watch);
-  bool rest(WaitCondition condition, Watch& watch);
+  bool rest(WaitCondition condition, Watch& watch, std::uint32_t quick_looks);
   [[nodiscard]] base::Clock::time_point end_of_sleep(base::Clock::time_point now,
                                                      std::chrono::nanoseconds longest) const noexcept;
   bool park(Watch& watch);
   void hand_over() noexcept;
   std::size_t advance_agents() noexcept;
   std::size_t look_at_watchers() noexcept;
-  // `condition`: once it holds, no further transport is looked at in this pass, which is a short one then.
-  std::size_t poll_once(Endpoint* awaited, const WaitCondition* condition = nullptr) noexcept;
-  static Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept;
+  // Looks at `awaited` alone first; once `condition` holds, at no further transport: that is a short pass.
+  std::size_t poll_once(Endpoint* awaited, const WaitCondition* condition = nullptr,
+                        std::uint32_t quick_looks = 0) noexcept;
+  std::uint32_t quick_looks(const Endpoint* awaited, const Watch& watch) const noexcept;
   void give_core_away(Watch& watch);
   void read_clock(Watch& watch) noexcept;
   bool timed_out(const Watch& watch) const noexcept;

@@ -23,14 +23,14 @@ constexpr auto device_period = std::chrono::microseconds(100);
 // others may be in the middle of a handshake with us.
 constexpr std::uint32_t busy_polls_per_clock = 16;
 
-}  // namespace
-
-Endpoint* Engine::awaited_endpoint(std::span<Request* const> requests) noexcept {
+Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept {
   for (const Request* request : requests)
     if (request->state != RequestState::done)
       return request->peer != nullptr ? request->peer->endpoint : nullptr;
   return nullptr;
 }
+
+}  // namespace
 
 // When a sleeper looks again at the latest. What comes from a device rings no bell, nor do late agents.
 Clock::time_point Engine::end_of_sleep(Clock::time_point now,
@@ -80,7 +80,8 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   Endpoint* awaited = awaited_endpoint(watch.requests);
   bool in_time = true;
   for (std::uint32_t busy_polls = 0; in_time;) {
-    const std::size_t events = poll_once(awaited, &condition);
+    const std::uint32_t looks = quick_looks(awaited, watch);
+    const std::size_t events = poll_once(awaited, &condition, looks);
     if (short_passes_ == 0) count_poll();
     if (events != 0) {
       announce_events();
@@ -93,7 +94,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
         in_time = !timed_out(watch);
       }
     } else {
-      in_time = rest(condition, watch);
+      in_time = rest(condition, watch, looks);
     }
     if (lock_.contended()) lock_.yield();
     // Others had the lock, or a deadline was looked at: what we wait for may have ended without an event.
@@ -105,10 +106,22 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   return in_time;
 }
 
+// How often `awaited` alone is looked at before the next pass: once if other things are looked at or counted
+// with each pass; not at all before a whole pass that is due, or where something that was sent may wait for
+// one.
+std::uint32_t Engine::quick_looks(const Endpoint* awaited, const Watch& watch) const noexcept {
+  const bool may_look = awaited != nullptr && awaited->has_quick_look && short_passes_ < most_short_passes &&
+                        messenger_.link_calls() == calls_without_rest_;
+  if (!may_look) return 0;
+  const bool others_wait = lock_.contended() || messenger_.wants_pump() || !watchers_.empty();
+  return others_wait ? 1 : watch.idle.quick_looks();
+}
+
 // After a poll that found nothing. False: timed out.
-bool Engine::rest(WaitCondition condition, Watch& watch) {
+bool Engine::rest(WaitCondition condition, Watch& watch, std::uint32_t quick_looks) {
   const bool idle_known = watch.idle_since.time_since_epoch().count() != 0;
-  switch (watch.idle.next(idle_known ? watch.now - watch.idle_since : std::chrono::nanoseconds(0))) {
+  const auto idle = idle_known ? watch.now - watch.idle_since : std::chrono::nanoseconds(0);
+  switch (watch.idle.next(idle, quick_looks)) {
     case IdlePolicy::Step::poll: base::cpu_relax(); return true;
     case IdlePolicy::Step::clock:
       read_clock(watch);

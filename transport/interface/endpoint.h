@@ -43,6 +43,10 @@ class Endpoint {
   // Payloads up to this many bytes never answer `in_progress`.
   [[nodiscard]] virtual std::size_t copy_limit_bytes() const noexcept = 0;
 
+  // Delivers what has arrived on this link, within a budget; returns the number of events. For who waits for
+  // this peer and has found nothing else to do: progress() delivers the same, and does the rest.
+  virtual std::size_t take_arrived() noexcept { return 0; }
+
   // Whether everything taken has arrived at the peer's host, so that closing the link loses nothing of it. No
   // event tells when this becomes true.
   [[nodiscard]] virtual bool drained() const noexcept = 0;
@@ -70,6 +74,9 @@ class Endpoint {
   // that land. Hints as well.
   base::CopyMeter copies_in;
   base::CopyMeter copies_out;
+  // Whether take_arrived() does anything: it costs no more than a look at a cache line; set before on_link().
+  // A hint as well.
+  bool has_quick_look = false;
   // Moves large data beside this link, if there is such a thing; set before on_link(), valid as the link is.
   Mover* mover = nullptr;
   // Which offers of the two ends stand, if both can see that at once; set before on_link(), valid as the link

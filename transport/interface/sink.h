@@ -16,8 +16,9 @@ class Endpoint;
 // Number of a process, given by the layer above when it connects and carried in the handshake.
 using PeerId = std::uint32_t;
 
-// Where a transport delivers. All calls come from inside Transport::progress() (or close()), one at a time.
-// RULE: a sink may call try_send() on any endpoint, but neither progress() nor close().
+// Where a transport delivers. All calls come from inside Transport::progress() (or close()) or
+// Endpoint::take_arrived(), one at a time. RULE: a sink may call try_send() on any endpoint, but neither
+// progress() nor close().
 class PacketSink {
  public:
   // A link to `peer` is up, dialled by us or by it. The transport owns the endpoint until on_closed().

@@ -44,6 +44,7 @@ ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, ShmLinkLists&
       peer_memory_(std::move(facts_.cross_memory), facts_.socket.get(), facts_.end_of_life.get()),
       handover_(windows, arenas_, facts_.socket) {
   neighbour = &neighbour_;
+  has_quick_look = true;
 }
 
 ShmLink::~ShmLink() {

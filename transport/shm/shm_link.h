@@ -46,6 +46,7 @@ class ShmLink final : public Endpoint,
 
   base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                         Urgency urgency) noexcept override;
+  std::size_t take_arrived() noexcept override { return reader_.has_next() ? receive() : 0; }
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override {
     return std::min<std::size_t>(smallest_piece, writer_.largest_chunk(shm::Area::own));
   }

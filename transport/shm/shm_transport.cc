@@ -102,7 +102,7 @@ std::size_t ShmTransport::progress(Endpoint* awaited) noexcept {
   if (!lists_.quiet.empty()) events += ring_for_quiet_ones();
   const std::size_t pass = ++pass_;
   ShmLink* first = own(awaited);
-  if (first != nullptr && first->has_next()) events += first->receive();
+  if (first != nullptr) events += first->take_arrived();
   if (first == nullptr || pass % passes_per_look_around == 0) events += look_around(was_armed);
   if (was_armed || !introductions_.empty() || pass % passes_per_descriptor_look == 0)
     events += look_at_descriptors();

@@ -49,17 +49,39 @@ std::uint32_t answered_waits(LongLooks& looks, std::uint32_t waits, std::uint32_
 TEST(IdlePolicy, WithACoreItPollsUntilItsBudgetIsSpent) {
   LongLooks looks;
   IdlePolicy policy(true, looks);
-  for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
+  for (std::uint32_t poll = 1; poll < IdlePolicy::looks_per_clock; ++poll)
     ASSERT_EQ(policy.next({}), Step::poll);
   EXPECT_EQ(policy.next({}), Step::clock);
   const auto less = IdlePolicy::spin_budget - std::chrono::nanoseconds(1);
-  for (std::uint32_t poll = 1; poll < IdlePolicy::polls_per_clock; ++poll)
+  for (std::uint32_t poll = 1; poll < IdlePolicy::looks_per_clock; ++poll)
     ASSERT_EQ(policy.next(less), Step::poll);
   EXPECT_EQ(policy.next(less), Step::clock);
   EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::sleep);
   EXPECT_EQ(policy.next(IdlePolicy::spin_budget), Step::sleep) << "a sleep that ended for nothing is resumed";
   policy.reset();
   EXPECT_EQ(policy.next({}), Step::poll);
+}
+
+TEST(IdlePolicy, WithACoreItLooksMoreOftenAtItsPeerOnceNothingHasCome) {
+  LongLooks looks;
+  IdlePolicy policy(true, looks);
+  EXPECT_EQ(policy.quick_looks(), 1U);
+  policy.next({}, 1);
+  EXPECT_EQ(policy.quick_looks(), IdlePolicy::quick_looks_of_idle);
+  policy.reset();
+  EXPECT_EQ(policy.quick_looks(), 1U);
+
+  IdlePolicy on_shared_core(false, looks);
+  on_shared_core.next({}, 1);
+  EXPECT_EQ(on_shared_core.quick_looks(), 1U) << "its peer may want this core";
+}
+
+TEST(IdlePolicy, QuickLooksCountWhereTheClockIsDue) {
+  LongLooks looks;
+  IdlePolicy policy(true, looks);
+  std::uint32_t polls = 1;
+  while (policy.next({}, 4) == Step::poll) ++polls;
+  EXPECT_EQ(polls, IdlePolicy::looks_per_clock / 5);
 }
 
 TEST(IdlePolicy, WithoutACoreItYieldsAtOnceABoundedNumberOfTimes) {

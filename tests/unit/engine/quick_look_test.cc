@@ -1,0 +1,153 @@
+// A waiter looks at the link it waits for more often than at all the rest.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "transport/engine/engine.h"
+#include "transport/engine/idle_policy.h"
+
+namespace parley::transport {
+namespace {
+
+constexpr auto long_enough = std::chrono::seconds(30);
+
+// One link, to process 1, on which a message of one byte arrives after so many looks at it, or passes.
+class LookedAtTransport final : public Transport {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "looked at"; }
+  base::Status start(PacketSink& sink) override {
+    sink_ = &sink;
+    return {};
+  }
+  [[nodiscard]] std::string address() const override { return ""; }
+  void connect(PeerId, std::string_view, base::Deadline) override {}
+  void stop_accepting() noexcept override {}
+  std::size_t progress(Endpoint*) noexcept override {
+    if (!std::exchange(is_up_, true)) {
+      sink_->on_link(1, link);
+      return 1;
+    }
+    return ++passes == pass_of_message ? deliver() : 0;
+  }
+  [[nodiscard]] bool unsent() const noexcept override { return has_unsent; }
+  bool arm() noexcept override { return true; }
+  void close() noexcept override {}
+
+  struct Link final : Endpoint {
+    explicit Link(LookedAtTransport& owner) : transport(owner) { has_quick_look = true; }
+    base::Status try_send(const PacketHeader&, const base::ConstMemoryRef&, Completion*,
+                          Urgency) noexcept override {
+      return {};
+    }
+    std::size_t take_arrived() noexcept override { return transport.look(); }
+    [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 1 << 20; }
+    [[nodiscard]] bool drained() const noexcept override { return true; }
+    void close() noexcept override {}
+    LookedAtTransport& transport;
+  };
+
+  Link link{*this};
+  int looks = 0;
+  int passes = 0;
+  int looks_before_message = 0;
+  int pass_of_message = 0;  // 0: none
+  bool has_unsent = false;
+
+ private:
+  std::size_t look() noexcept {
+    ++looks;
+    return --looks_before_message < 0 ? deliver() : 0;
+  }
+  std::size_t deliver() noexcept {
+    const std::byte one{1};
+    sink_->on_packet(link, {.kind = PacketKind::eager, .payload_bytes = 1, .message_bytes = 1}, {&one, 1});
+    return 1;
+  }
+
+  PacketSink* sink_ = nullptr;
+  bool is_up_ = false;
+};
+
+class QuickLook : public testing::Test {
+ protected:
+  QuickLook() : engine_(options()) {
+    auto owned = std::make_unique<LookedAtTransport>();
+    transport_ = owned.get();
+    engine_.add(std::move(owned));
+    const auto is_up = [](const Messenger& m) { return m.peer(1).state == PeerState::up; };
+    EXPECT_TRUE(engine_.wait_until(is_up, long_enough));
+  }
+  static EngineOptions options() {
+    EngineOptions options;
+    options.messenger.peer_count = 2;
+    return options;
+  }
+  // Receives what comes after so many looks in vain.
+  void receive_after(int looks) {
+    transport_->looks_before_message = looks;
+    receive();
+  }
+  void receive() {
+    transport_->looks = transport_->passes = 0;
+    std::byte in{0};
+    ReceiveSpec spec;
+    spec.pattern = {0, 1, 0};
+    spec.data = &in;
+    spec.capacity_bytes = 1;
+    spec.timeout = long_enough;
+    Engine::Visit visit(engine_);
+    Request& request = *visit.receive(spec, false).request;
+    ASSERT_TRUE(visit.wait(request, long_enough));
+    EXPECT_EQ(in, std::byte{1});
+    visit.messenger().release(request);
+  }
+  void send() {
+    const std::byte out{1};
+    SendSpec spec;
+    spec.destination = 1;
+    spec.data = &out;
+    spec.bytes = 1;
+    spec.timeout = long_enough;
+    EXPECT_TRUE(engine_.send(spec, false).status.ok());
+  }
+
+  Engine engine_;
+  LookedAtTransport* transport_;
+};
+
+TEST_F(QuickLook, FindsWhatIsThereBeforeAnythingElseIsLookedAt) {
+  receive_after(0);
+  EXPECT_EQ(transport_->looks, 1);
+  EXPECT_EQ(transport_->passes, 0);
+}
+
+TEST_F(QuickLook, AlternatesWithPassesOverEverything) {
+  constexpr int passes = 20;
+  receive_after(1 + (passes - 1) * static_cast<int>(IdlePolicy::quick_looks_of_idle));
+  EXPECT_EQ(transport_->passes, passes);
+}
+
+TEST_F(QuickLook, WhoAlwaysFindsSomethingAtOnceLooksAtTheOthersNowAndThen) {
+  int passes = 0;
+  for (int i = 0; i < 160; ++i) {
+    receive_after(0);
+    passes += transport_->passes;
+  }
+  EXPECT_EQ(passes, 10);
+}
+
+TEST_F(QuickLook, OnlyPassesWhereSomethingWasUnsent) {
+  transport_->has_unsent = true;
+  send();
+  transport_->pass_of_message = 3;
+  receive();
+  EXPECT_EQ(transport_->looks, 0);
+  EXPECT_EQ(transport_->passes, 3);
+  transport_->has_unsent = false;
+}
+
+}  // namespace
+}  // namespace parley::transport
