@@ -45,14 +45,14 @@ void Channel::settle_all() noexcept {
 }
 
 transport::Posted Channel::begin(transport::Messenger& messenger, Call&& call) noexcept {
-  const auto start = [&](Run& run, const std::shared_ptr<const Plan>& plan) {
+  const auto start = [&](Run& run, const PlanHandle& plan) {
     return run.start(messenger, std::move(call), plan);
   };
   return begin_by(start, messenger, call.question);
 }
 
 transport::Posted Channel::begin_borrowed(transport::Messenger& messenger, const Call& call) noexcept {
-  const auto start = [&](Run& run, const std::shared_ptr<const Plan>& plan) {
+  const auto start = [&](Run& run, const PlanHandle& plan) {
     return run.start_borrowed(messenger, call, plan);
   };
   return begin_by(start, messenger, call.question);
@@ -67,7 +67,7 @@ transport::Posted Channel::begin_by(const Start& start, transport::Messenger& me
       meeting_->begin(messenger);
     if (is_undecided(question)) [[unlikely]]
       return start(idle_run(), nullptr);
-    const std::shared_ptr<const Plan>& plan = plans_.find(question);
+    const PlanHandle& plan = plans_.find(question);
     const transport::Posted posted = start(idle_run(), plan);
     if (calls_ < calls_before_meeting && posted.request != nullptr) ++calls_;
     return posted;

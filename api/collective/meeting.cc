@@ -35,7 +35,7 @@ schedule::Shape shape_for(const Team& team, std::size_t bytes) {
 }
 
 // An all_gather of `bytes` from each rank of our host.
-std::shared_ptr<const Plan> plan_for_host(const Team& team, std::size_t bytes) {
+PlanHandle plan_for_host(const Team& team, std::size_t bytes) {
   const schedule::Shape shape = shape_for(team, bytes);
   const schedule::Team local = schedule::Hosts(shape).local();
   schedule::Builder builder(Operation::all_gather, shape);
@@ -45,7 +45,7 @@ std::shared_ptr<const Plan> plan_for_host(const Team& team, std::size_t bytes) {
 }
 
 // The same of all ranks of the group.
-std::shared_ptr<const Plan> plan_for_all(const Team& team, std::size_t bytes) {
+PlanHandle plan_for_all(const Team& team, std::size_t bytes) {
   schedule::Request request{.operation = Operation::all_gather, .shape = shape_for(team, bytes)};
   request.element_bytes = 1;
   request.surroundings = team.surroundings;
@@ -101,8 +101,7 @@ void Meeting::begin(transport::Messenger& messenger) {
   start(greeting_, first, plan_for_greeting_, {&own_word_, words_.data(), sizeof own_word_, here_.size()});
 }
 
-void Meeting::start(Run& run, std::int64_t number, const std::shared_ptr<const Plan>& plan,
-                    const Blocks& blocks) noexcept {
+void Meeting::start(Run& run, std::int64_t number, const PlanHandle& plan, const Blocks& blocks) noexcept {
   call_ = Call();
   call_.signature = {.operation = Operation::all_gather, .dtype = DType::bytes, .is_meeting = true};
   call_.question.operation = Operation::all_gather;

@@ -62,8 +62,7 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
     std::size_t bytes;  // of one
     std::size_t count;
   };
-  void start(Run& run, std::int64_t number, const std::shared_ptr<const Plan>& plan,
-             const Blocks& blocks) noexcept;
+  void start(Run& run, std::int64_t number, const PlanHandle& plan, const Blocks& blocks) noexcept;
   void show() noexcept;
   void tell() noexcept;
   void map() noexcept;
@@ -80,9 +79,9 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   Run telling_;
   Run agreement_;
   const Run* under_way_ = nullptr;  // one of them
-  std::shared_ptr<const Plan> plan_for_greeting_;
-  std::shared_ptr<const Plan> plan_for_telling_;
-  std::shared_ptr<const Plan> plan_for_agreement_;
+  PlanHandle plan_for_greeting_;
+  PlanHandle plan_for_telling_;
+  PlanHandle plan_for_agreement_;
   transport::Messenger* messenger_ = nullptr;
   State state_ = State::none;
   bool run_has_ended_ = false;

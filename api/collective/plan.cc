@@ -91,8 +91,8 @@ schedule::Request PlanCache::request_of(const Question& question) const {
   return request;
 }
 
-std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, std::uint32_t element_bytes) {
-  auto made = std::make_shared<Plan>();
+std::unique_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, std::uint32_t element_bytes) {
+  auto made = std::make_unique<Plan>();
   Plan& plan = *made;
   plan.schedule = std::move(schedule);
   const std::vector<schedule::Step>& steps = plan.schedule.steps;
@@ -123,13 +123,26 @@ std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, st
   return made;
 }
 
-const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& question) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& entry) { return entry.answers(question); });
-  if (found != entries_.end()) {
-    std::rotate(entries_.begin(), found, found + 1);
-    return entries_.front().plan;
+const PlanHandle& PlanCache::look_further(const Question& question) {
+  auto found = std::find_if(entries_.begin(), entries_.end(),
+                            [&](const Entry& entry) { return entry.answers(question); });
+  if (found == entries_.end()) {
+    Entry made = answer(question);
+    if (entries_.size() < most_plans)
+      found = entries_.insert(found, std::move(made));
+    else
+      *(found = least_recent()) = std::move(made);
   }
+  recent_[place_of(question)] = static_cast<std::uint8_t>(found - entries_.begin());
+  return use(*found);
+}
+
+std::vector<PlanCache::Entry>::iterator PlanCache::least_recent() noexcept {
+  return std::min_element(entries_.begin(), entries_.end(),
+                          [](const Entry& one, const Entry& other) { return one.used_at < other.used_at; });
+}
+
+PlanCache::Entry PlanCache::answer(const Question& question) const {
   schedule::Request request = request_of(question);
   const schedule::Plan choice = schedule::select(request, overrides_);
   request.shape.segment_count = choice.chosen.segment_count;
@@ -149,11 +162,9 @@ const std::shared_ptr<const Plan>& PlanCache::look_further(const Question& quest
   Entry entry{question,
               {question.counts.begin(), question.counts.end()},
               {question.receive_counts.begin(), question.receive_counts.end()},
-              std::move(plan)};
+              PlanHandle(std::move(plan))};
   entry.question.counts = entry.question.receive_counts = {};
-  if (entries_.size() == most_plans) entries_.pop_back();
-  entries_.insert(entries_.begin(), std::move(entry));
-  return entries_.front().plan;
+  return entry;
 }
 
 std::string PlanCache::explain(const Question& question) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "api/schedule/overrides.h"
 #include "api/schedule/schedule.h"
 #include "api/schedule/selection.h"
+#include "transport/base/intrusive_ptr.h"
 
 namespace parley::collective {
 
@@ -36,6 +38,10 @@ struct Question {
   bool on_one_device = false;  // all ranks' memory is on the same one
 };
 
+struct Plan;
+// All shares in the plans of a group are touched under the engine's lock.
+using PlanHandle = base::IntrusivePtr<const Plan>;
+
 // One rank's schedule for a question, and why this one; with what a run begins with, ready to be copied.
 struct Plan {
   // For each step how many events it waits for; then, each with room for all steps, the transfers that wait
@@ -58,14 +64,16 @@ struct Plan {
 
   // Of a call in two parts the first one, in which the ranks tell each other what they lend. Null: it has
   // one.
-  std::shared_ptr<const Plan> roll_call;
+  PlanHandle roll_call;
   // The second part where all lend what it takes, else that is this plan. Null: this rank could not.
-  std::shared_ptr<const Plan> if_lent;
+  PlanHandle if_lent;
   bool may_be_copied = false;  // then, ordinary memory by the kernel: see CopyChoice
+
+  mutable std::size_t shares = 0;  // of PlanHandle
 };
 // The plan for a schedule of a group of so many ranks; the choice is the caller's to note. Throws
 // std::bad_alloc.
-std::shared_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, std::uint32_t element_bytes);
+std::unique_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, std::uint32_t element_bytes);
 
 // The plans of one group, made when they are first needed and kept: a bounded number, those used last.
 // Thread-safety: none; the engine's lock.
@@ -73,11 +81,12 @@ class PlanCache {
  public:
   PlanCache(const Team& team, const schedule::Overrides& overrides) : team_(team), overrides_(overrides) {}
 
-  // Throws std::bad_alloc. Cost: nothing much if it was the last one; some microseconds for a new one, with
-  // thousands of ranks milliseconds.
-  const std::shared_ptr<const Plan>& find(const Question& question) {
-    if (!entries_.empty() && entries_.front().answers(question)) [[likely]]
-      return entries_.front().plan;
+  // Throws std::bad_alloc. Cost: nothing much if it was asked a moment ago; some microseconds for a new one,
+  // with thousands of ranks milliseconds. Valid until the next call.
+  const PlanHandle& find(const Question& question) {
+    const std::size_t recent = recent_[place_of(question)];
+    if (recent < entries_.size() && entries_[recent].answers(question)) [[likely]]
+      return use(entries_[recent]);
     return look_further(question);
   }
   // In words: what is chosen, and why.
@@ -112,17 +121,34 @@ class PlanCache {
     Question question;  // without its spans
     std::vector<std::uint64_t> counts;
     std::vector<std::uint64_t> receive_counts;
-    std::shared_ptr<const Plan> plan;
+    PlanHandle plan;
+    std::uint64_t used_at = 0;  // by uses_
     [[nodiscard]] bool answers(const Question& asked) const noexcept;
   };
 
-  const std::shared_ptr<const Plan>& look_further(const Question& question);
+  // Where recent_ says which entry was the last one of such a question. Those that a program asks in turn, of
+  // one size with each rank as the root, have places of their own.
+  static std::size_t place_of(const Question& question) noexcept {
+    return (question.root + 5 * static_cast<std::size_t>(question.operation) + question.count) %
+           recent_places;
+  }
+  static constexpr std::size_t recent_places = 32;
+  const PlanHandle& use(Entry& entry) noexcept {
+    entry.used_at = ++uses_;
+    return entry.plan;
+  }
+
+  const PlanHandle& look_further(const Question& question);
+  [[nodiscard]] std::vector<Entry>::iterator least_recent() noexcept;
+  [[nodiscard]] Entry answer(const Question& question) const;
   [[nodiscard]] schedule::Request request_of(const Question& question) const;
 
   const Team& team_;
   const schedule::Overrides& overrides_;
   SharedRoom room_;
-  std::vector<Entry> entries_;  // used last first
+  std::vector<Entry> entries_;
+  std::array<std::uint8_t, recent_places> recent_{};  // by place_of(): an index of entries_, or beyond
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace parley::collective

@@ -21,8 +21,7 @@ Run::~Run() {
   if (RunList::is_linked(*this)) RunList::remove(*this);
 }
 
-Posted Run::start(transport::Messenger& messenger, Call&& call,
-                  const std::shared_ptr<const Plan>& plan) noexcept {
+Posted Run::start(transport::Messenger& messenger, Call&& call, const PlanHandle& plan) noexcept {
   kept_ = std::move(call);
   return start_borrowed(messenger, kept_, plan);
 }
@@ -51,7 +50,7 @@ Posted Run::fail_to_begin() noexcept {
 }
 
 Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
-                           const std::shared_ptr<const Plan>& plan) noexcept {
+                           const PlanHandle& plan) noexcept {
   note_call(messenger, call);
   if (plan != nullptr && may_run_straight(*plan) && run_straight(plan)) return {};
   const Posted posted = begin(state_ == State::straight ? plan_ : plan);
@@ -71,7 +70,7 @@ void Run::note_call(transport::Messenger& messenger, const Call& call) noexcept 
   first_mark_ = 0;
 }
 
-Posted Run::begin(const std::shared_ptr<const Plan>& plan) noexcept {
+Posted Run::begin(const PlanHandle& plan) noexcept {
   transport::Messenger& messenger = *messenger_;
   try {
     if (plan != nullptr) [[likely]]
@@ -111,7 +110,7 @@ Posted Run::begin(const std::shared_ptr<const Plan>& plan) noexcept {
   return {Code::in_progress, request};
 }
 
-void Run::settle(const std::shared_ptr<const Plan>& plan) noexcept {
+void Run::settle(const PlanHandle& plan) noexcept {
   RunList::remove(*this);
   state_ = State::running;
   try {
@@ -125,7 +124,7 @@ void Run::settle(const std::shared_ptr<const Plan>& plan) noexcept {
   }
 }
 
-void Run::prepare(const std::shared_ptr<const Plan>& plan) {
+void Run::prepare(const PlanHandle& plan) {
   const Call& call = *call_;
   if (plan->roll_call == nullptr) [[likely]] {
     keep_plan(plan);
@@ -176,7 +175,7 @@ void Run::make_room(const Plan& plan) {
 // All choose the same: a rank that could not lend all has told the others so, and waited for nobody.
 void Run::begin_second_part() {
   base_mark_ += Commons::first_mark_of(plan_->schedule.turns);
-  const std::shared_ptr<const Plan> plan = std::exchange(second_, nullptr);
+  const PlanHandle plan = std::exchange(second_, nullptr);
   plan_ = loans_.lend_all_if_everyone_can() ? plan->if_lent : plan;
   lane_.sharing.commons->take_further_turns(plan_->schedule.turns);
   agenda_.begin(*plan_);
@@ -271,7 +270,7 @@ void Run::drop_memory() noexcept {
   kept_.errand.reset();
   device_.reset();
   loans_.end();
-  second_.reset();
+  second_ = nullptr;
   inputs_.clear();
   outputs_.clear();
   if (!std::exchange(is_staged_, false)) return;

@@ -27,6 +27,7 @@
 #include "tensor/reduce/reduction.h"
 #include "transport/base/copy_few.h"
 #include "transport/base/intrusive_list.h"
+#include "transport/base/spin.h"
 #include "transport/base/store_choice.h"
 #include "transport/engine/engine.h"
 
@@ -76,6 +77,7 @@ struct Sharing {
   RunList undecided;                 // the same of those whose plan waits until it is known if there is one
   const Delay* meeting = nullptr;    // by which the ranks find that out; there, where a run is undecided
   base::StoreChoice stores;          // of what this rank shows the others
+  const bool is_pause_short = base::is_relaxing_short();
   CopyChoice moved_copies{CopyChoice::moved_byte_ns};    // of what could be lent, and is only moved
   CopyChoice folded_copies{CopyChoice::folded_byte_ns};  // and is folded
 };
@@ -113,15 +115,14 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
 
   // Begins; the request ends with the collective, perhaps at once. Fails with `exhausted`: then this call has
   // no number in the group. Without a plan it waits for settle(). REQUIRES: is_idle().
-  transport::Posted start(transport::Messenger& messenger, Call&& call,
-                          const std::shared_ptr<const Plan>& plan) noexcept;
+  transport::Posted start(transport::Messenger& messenger, Call&& call, const PlanHandle& plan) noexcept;
   // The same of a call that stays where it is until the request has ended. Without a request and `ok`: it has
   // ended well. May let the lock go; others may drop `plan` then, of which it keeps a handle of its own.
   transport::Posted start_borrowed(transport::Messenger& messenger, const Call& call,
-                                   const std::shared_ptr<const Plan>& plan) noexcept;
+                                   const PlanHandle& plan) noexcept;
 
   // Null: there was no memory for one. REQUIRES: it has begun without a plan, and has not ended.
-  void settle(const std::shared_ptr<const Plan>& plan) noexcept;
+  void settle(const PlanHandle& plan) noexcept;
   // REQUIRES: the same.
   [[nodiscard]] const Question& question() const noexcept { return call_->question; }
 
@@ -171,11 +172,11 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
 
   // run.cc: the course
   void note_call(transport::Messenger& messenger, const Call& call) noexcept;
-  transport::Posted begin(const std::shared_ptr<const Plan>& plan) noexcept;
-  void prepare(const std::shared_ptr<const Plan>& plan);
+  transport::Posted begin(const PlanHandle& plan) noexcept;
+  void prepare(const PlanHandle& plan);
   void keep_lists();
   // Before the first step, also of what is run straight: in the middle that may become a run like others.
-  void keep_plan(const std::shared_ptr<const Plan>& plan) {
+  void keep_plan(const PlanHandle& plan) {
     if (plan_ == plan) return;
     make_room(*plan);
     plan_ = plan;
@@ -242,7 +243,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
 
   // straight.cc: step by step, as long as the others come at once
   [[nodiscard]] bool may_run_straight(const Plan& plan) const noexcept;
-  bool run_straight(const std::shared_ptr<const Plan>& plan) noexcept;
+  bool run_straight(const PlanHandle& plan) noexcept;
   bool run_step(const schedule::Step& step) noexcept;
   bool look_for(const schedule::Step& step) noexcept;
   bool yield_for(const schedule::Step& step) noexcept;
@@ -300,9 +301,9 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   // Input (read only), output and scratch memory of the schedule: the caller's, what is staged for it, on the
   // device; by schedule::Space.
   std::array<std::byte*, 3> memory_{};
-  std::shared_ptr<const Plan> plan_;    // kept, with room for it, from run to run: most of them take the same
-  std::shared_ptr<const Plan> second_;  // during the first part of two: see Plan::roll_call
-  std::int64_t sequence_ = 0;           // the number of this call in the group
+  PlanHandle plan_;            // kept, with room for it, from run to run: most of them take the same
+  PlanHandle second_;          // during the first part of two: see Plan::roll_call
+  std::int64_t sequence_ = 0;  // the number of this call in the group
   std::uint64_t note_ = 0;
   std::optional<Failure> failure_;
   ScratchPool::Memory staged_input_;

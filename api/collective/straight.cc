@@ -17,10 +17,11 @@ using schedule::StepKind;
 using transport::Posted;
 
 namespace {
-// Most marks come while it looks the first time, or soon after. Then comes the fence that a bell costs, and
-// then pauses, of some 20 ns.
+// Most marks come while it looks the first time, or soon after. Then comes the fence that a bell costs.
 constexpr int looks_before_ringing = 8;
-constexpr int looks_without_pause = 32;
+// Looks without a pause take the line from who is about to write it; but one that takes as long as the line's
+// way makes them late.
+constexpr int looks_before_long_pause = 32;
 constexpr int most_yields = 3;
 }  // namespace
 
@@ -37,7 +38,7 @@ bool Run::may_run_straight(const Plan& plan) const noexcept {
 
 // False: a mark has not come, or somebody has called something else. Does not need `plan` once it has run
 // steps: who gives the core away lets others into the cache that it is in.
-bool Run::run_straight(const std::shared_ptr<const Plan>& plan) noexcept {
+bool Run::run_straight(const PlanHandle& plan) noexcept {
   try {
     keep_plan(plan);
   } catch (const std::bad_alloc&) {
@@ -81,6 +82,7 @@ inline bool Run::run_step(const Step& step) noexcept {
 // Some 2 us, meanwhile it rings: those who sleep may be the ones that it waits for.
 bool Run::look_for(const Step& step) noexcept {
   if (!lane_.engine.has_core_per_rank()) return yield_for(step);
+  const int looks_without_pause = lane_.sharing.is_pause_short ? 0 : looks_before_long_pause;
   for (int i = 1; i < short_spins && !failure_; ++i) {
     if (i == looks_before_ringing) ring();
     if (i >= looks_without_pause) base::cpu_relax();

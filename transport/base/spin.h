@@ -11,4 +11,8 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
+// Whether it takes less time than a cache line needs from core to core: 65 cycles on AMD's cores, but 140 on
+// Intel's newer ones. Timed at the first call, some 2 us. Thread-safety: safe.
+[[nodiscard]] bool is_relaxing_short() noexcept;
+
 }  // namespace parley::base

@@ -26,8 +26,8 @@ Team team_of(std::uint32_t rank, std::uint32_t ranks) {
   return team;
 }
 
-std::shared_ptr<const Plan> plan_of_rank(std::uint32_t rank, std::uint32_t ranks, const Question& question,
-                                         const schedule::Overrides& overrides = {}) {
+PlanHandle plan_of_rank(std::uint32_t rank, std::uint32_t ranks, const Question& question,
+                        const schedule::Overrides& overrides = {}) {
   const Team team = team_of(rank, ranks);
   PlanCache plans(team, overrides);
   plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
@@ -144,6 +144,42 @@ TEST(Plan, OfScatterInSegmentsUsesWhatOneOfThemTakes) {
   const auto plan = plan_of_rank(1, 2, {.operation = Operation::scatter, .count = stage_bytes});
   ASSERT_GT(plan->choice.chosen.segment_count, 0U);
   EXPECT_EQ(plan->schedule.stage_count, plan->choice.chosen.segment_count);
+}
+
+TEST(PlanCache, KeepsWhatWasAskedLast) {
+  const Team team = team_of(0, 2);
+  const schedule::Overrides none;
+  PlanCache plans(team, none);
+  const auto find = [&](std::uint64_t count) -> PlanHandle {
+    return plans.find({.operation = Operation::broadcast, .count = count});
+  };
+  const PlanHandle first = find(0);
+  const PlanHandle second = find(1);
+  for (std::uint64_t count = 2; count < PlanCache::most_plans; ++count) {
+    find(count);
+    EXPECT_EQ(find(0), first);
+  }
+  EXPECT_EQ(find(1), second) << "all have room";
+  find(PlanCache::most_plans);
+  EXPECT_EQ(find(0), first);
+  EXPECT_EQ(find(1), second);
+  find(2);
+  EXPECT_EQ(find(1), second) << "the third one had gone, and the fourth one goes";
+}
+
+// Whatever the places of those asked last say.
+TEST(PlanCache, AnswersEachQuestionByItsOwnPlan) {
+  const Team team = team_of(0, 3);
+  const schedule::Overrides none;
+  PlanCache plans(team, none);
+  for (int round = 0; round < 2; ++round)
+    for (std::uint64_t count = 1; count <= 2 * PlanCache::most_plans; ++count)
+      for (const std::uint32_t root : {0U, 1U, 2U}) {
+        const Question question{.operation = Operation::scatter, .root = root, .count = count};
+        const PlanHandle plan = plans.find(question);
+        ASSERT_EQ(plan->local_count, root == 0 ? count : 0) << "only the root copies its own block";
+        ASSERT_EQ(plans.find(question), plan);
+      }
 }
 
 }  // namespace

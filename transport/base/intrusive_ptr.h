@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace parley::base {
+
+// A share in a T, which lives as long as there is one; as std::shared_ptr, but the count is a plain one
+// within the T
+// (`mutable std::size_t shares = 0`). An atomic one costs a locked instruction each time, which waits for all
+// that this core has just stored into the caches of others. Thread-safety: none, of all shares in one T
+// together.
+template <typename T>
+class IntrusivePtr {
+ public:
+  IntrusivePtr(std::nullptr_t = nullptr) noexcept {}
+  template <typename U>
+  IntrusivePtr(std::unique_ptr<U> made) noexcept : to_(made.release()) {
+    take();
+  }
+  IntrusivePtr(const IntrusivePtr& other) noexcept : to_(other.to_) { take(); }
+  IntrusivePtr(IntrusivePtr&& other) noexcept : to_(std::exchange(other.to_, nullptr)) {}
+  IntrusivePtr& operator=(IntrusivePtr other) noexcept {
+    std::swap(to_, other.to_);
+    return *this;
+  }
+  ~IntrusivePtr() {
+    if (to_ != nullptr && --to_->shares == 0) delete to_;
+  }
+
+  T* operator->() const noexcept { return to_; }
+  T& operator*() const noexcept { return *to_; }
+  friend bool operator==(const IntrusivePtr&, const IntrusivePtr&) noexcept = default;
+
+ private:
+  void take() noexcept {
+    if (to_ != nullptr) ++to_->shares;
+  }
+
+  T* to_ = nullptr;
+};
+
+}  // namespace parley::base
