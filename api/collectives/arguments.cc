@@ -41,26 +41,34 @@ struct ListFacts {
   bool is_even = true;
 };
 
+// Says what is wrong with one of a list.
+[[noreturn]] void refuse_in_list(const CollectiveCall& call, const Tensor& tensor, std::size_t index) {
+  if (tensor.dtype() != call.call.signature.dtype)
+    throw UsageError(concat(call.name, ": tensor ", index, " of the list is of ", name(tensor.dtype()),
+                            ", another one of the call of ", name(call.call.signature.dtype)));
+  refuse_device(call, tensor);
+}
+
 // All that is asked of a list, in one walk.
 ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList list, bool writable) {
   const auto tensors = list.tensors();
-  if (tensors.size() != static_cast<std::size_t>(group.size))
+  if (tensors.size() != static_cast<std::size_t>(group.size)) [[unlikely]]
     throw UsageError(concat(call.name, ": the list has ", tensors.size(), " tensors, the group ", group.size,
                             " ranks: it takes one for each"));
-  ListFacts facts;
+  note_device(call, tensors.front());
+  const std::size_t first_count = tensors.front().numel();
   const std::byte* end = tensors.front().data();
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const Tensor& tensor = tensors[i];
+  ListFacts facts;
+  for (const Tensor& tensor : tensors) {
+    const auto index = static_cast<std::size_t>(&tensor - tensors.data());
     if (!is_good(tensor, writable)) [[unlikely]]
-      check_further(tensor, concat(call.name, ": ", i, " of the list").c_str(), writable);
-    if (tensor.dtype() != call.call.signature.dtype)
-      throw UsageError(concat(call.name, ": tensor ", i, " of the list is of ", name(tensor.dtype()),
-                              ", another one of the call of ", name(call.call.signature.dtype)));
-    note_device(call, tensor);
+      check_further(tensor, concat(call.name, ": ", index, " of the list").c_str(), writable);
+    if (tensor.dtype() != call.call.signature.dtype || tensor.device() != call.device) [[unlikely]]
+      refuse_in_list(call, tensor, index);
     const std::uint64_t count = tensor.numel();
     facts.count += count;
-    facts.is_even = facts.is_even && count == tensors.front().numel();
-    facts.is_in_one_piece = facts.is_in_one_piece && tensor.data() == end;
+    facts.is_even &= count == first_count;
+    facts.is_in_one_piece &= tensor.data() == end;
     end = tensor.data() + count * call.call.question.element_bytes;
   }
   return facts;
