@@ -69,7 +69,7 @@ struct Plan {
   PlanHandle if_lent;
   bool may_be_copied = false;  // then, ordinary memory by the kernel: see CopyChoice
 
-  mutable std::size_t shares = 0;  // of PlanHandle
+  base::ShareCount shares;  // of PlanHandle
 };
 // The plan for a schedule of a group of so many ranks; the choice is the caller's to note. Throws
 // std::bad_alloc.
@@ -129,8 +129,8 @@ class PlanCache {
   // Where recent_ says which entry was the last one of such a question. Those that a program asks in turn, of
   // one size with each rank as the root, have places of their own.
   static std::size_t place_of(const Question& question) noexcept {
-    return (question.root + 5 * static_cast<std::size_t>(question.operation) + question.count) %
-           recent_places;
+    const std::uint64_t spread = question.count * 0x9e3779b97f4a7c15ULL >> 32;  // round sizes, too
+    return (question.root + 5 * static_cast<std::size_t>(question.operation) + spread) % recent_places;
   }
   static constexpr std::size_t recent_places = 32;
   const PlanHandle& use(Entry& entry) noexcept {

@@ -41,12 +41,9 @@ struct ListFacts {
   bool is_even = true;
 };
 
-// Says what is wrong with one of a list.
-[[noreturn]] void refuse_in_list(const CollectiveCall& call, const Tensor& tensor, std::size_t index) {
-  if (tensor.dtype() != call.call.signature.dtype)
-    throw UsageError(concat(call.name, ": tensor ", index, " of the list is of ", name(tensor.dtype()),
-                            ", another one of the call of ", name(call.call.signature.dtype)));
-  refuse_device(call, tensor);
+[[noreturn]] void refuse_dtype_in_list(const CollectiveCall& call, const Tensor& tensor, std::size_t index) {
+  throw UsageError(concat(call.name, ": tensor ", index, " of the list is of ", name(tensor.dtype()),
+                          ", another one of the call of ", name(call.call.signature.dtype)));
 }
 
 // All that is asked of a list, in one walk.
@@ -55,7 +52,6 @@ ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList lis
   if (tensors.size() != static_cast<std::size_t>(group.size)) [[unlikely]]
     throw UsageError(concat(call.name, ": the list has ", tensors.size(), " tensors, the group ", group.size,
                             " ranks: it takes one for each"));
-  note_device(call, tensors.front());
   const std::size_t first_count = tensors.front().numel();
   const std::byte* end = tensors.front().data();
   ListFacts facts;
@@ -63,8 +59,9 @@ ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList lis
     const auto index = static_cast<std::size_t>(&tensor - tensors.data());
     if (!is_good(tensor, writable)) [[unlikely]]
       check_further(tensor, concat(call.name, ": ", index, " of the list").c_str(), writable);
-    if (tensor.dtype() != call.call.signature.dtype || tensor.device() != call.device) [[unlikely]]
-      refuse_in_list(call, tensor, index);
+    if (tensor.dtype() != call.call.signature.dtype) [[unlikely]]
+      refuse_dtype_in_list(call, tensor, index);
+    note_device(call, tensor);
     const std::uint64_t count = tensor.numel();
     facts.count += count;
     facts.is_even &= count == first_count;

@@ -6,11 +6,18 @@
 
 namespace parley::base {
 
+// In what is shared: the number of shares. A copy of that begins with none.
+struct ShareCount {
+  ShareCount() noexcept = default;
+  ShareCount(const ShareCount&) noexcept {}
+  ShareCount& operator=(const ShareCount&) noexcept { return *this; }
+  mutable std::size_t value = 0;
+};
+
 // A share in a T, which lives as long as there is one; as std::shared_ptr, but the count is a plain one
-// within the T
-// (`mutable std::size_t shares = 0`). An atomic one costs a locked instruction each time, which waits for all
-// that this core has just stored into the caches of others. Thread-safety: none, of all shares in one T
-// together.
+// within the T (`ShareCount shares`). An atomic one costs a locked instruction each time, which
+// waits for all that this core has just stored into the caches of others. Thread-safety: none, of all shares
+// in one T together.
 template <typename T>
 class IntrusivePtr {
  public:
@@ -26,7 +33,7 @@ class IntrusivePtr {
     return *this;
   }
   ~IntrusivePtr() {
-    if (to_ != nullptr && --to_->shares == 0) delete to_;
+    if (to_ != nullptr && --to_->shares.value == 0) delete to_;
   }
 
   T* operator->() const noexcept { return to_; }
@@ -35,7 +42,7 @@ class IntrusivePtr {
 
  private:
   void take() noexcept {
-    if (to_ != nullptr) ++to_->shares;
+    if (to_ != nullptr) ++to_->shares.value;
   }
 
   T* to_ = nullptr;

@@ -22,6 +22,9 @@ constexpr auto device_period = std::chrono::microseconds(100);
 // While a poll always finds something, the clock is still read every so many passes: deadlines count, and
 // others may be in the middle of a handshake with us.
 constexpr std::uint32_t busy_polls_per_clock = 16;
+// Of those that are short. Also asks the transports before a whole one, for the most of them are one less
+// than a multiple of it.
+constexpr std::uint32_t short_passes_per_progress = 4;
 
 Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept {
   for (const Request* request : requests)
@@ -87,7 +90,6 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
       announce_events();
       watch.idle.reset();
       if (condition.holds()) break;
-      awaited = awaited_endpoint(watch.requests);  // links may have come or gone
       watch.idle_since = watch.yielded = {};
       if (++busy_polls % busy_polls_per_clock == 0) {
         read_clock(watch);
@@ -99,7 +101,7 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
     if (lock_.contended()) lock_.yield();
     // Others had the lock, or a deadline was looked at: what we wait for may have ended without an event.
     if (condition.holds() || !deferred_.empty()) break;
-    if (events == 0) awaited = awaited_endpoint(watch.requests);
+    awaited = awaited_endpoint(watch.requests);  // links may have come or gone
   }
   polling_ = false;
   hand_over();
@@ -107,13 +109,15 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
 }
 
 // How often `awaited` alone is looked at before the next pass: once if other things are looked at or counted
-// with each pass; not at all before a whole pass that is due, or where something that was sent may wait for
-// one.
+// with each pass; not at all before a whole pass that is due, where something that was sent may wait for one,
+// and in one pass of four: its transport has more to do than to deliver.
 std::uint32_t Engine::quick_looks(const Endpoint* awaited, const Watch& watch) const noexcept {
-  const bool may_look = awaited != nullptr && awaited->has_quick_look && short_passes_ < most_short_passes &&
+  const bool may_look = awaited != nullptr && awaited->has_quick_look &&
+                        short_passes_ % short_passes_per_progress != short_passes_per_progress - 1 &&
                         messenger_.link_calls() == calls_without_rest_;
   if (!may_look) return 0;
-  const bool others_wait = lock_.contended() || messenger_.wants_pump() || !watchers_.empty();
+  const bool others_wait =
+      lock_.contended() || messenger_.wants_pump() || !watchers_.empty() || !late_agents_.empty();
   return others_wait ? 1 : watch.idle.quick_looks();
 }
 

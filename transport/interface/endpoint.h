@@ -44,7 +44,7 @@ class Endpoint {
   [[nodiscard]] virtual std::size_t copy_limit_bytes() const noexcept = 0;
 
   // Delivers what has arrived on this link, within a budget; returns the number of events. For who waits for
-  // this peer and has found nothing else to do: progress() delivers the same, and does the rest.
+  // this peer, beside progress(), which delivers the same, and does the rest.
   virtual std::size_t take_arrived() noexcept { return 0; }
 
   // Whether everything taken has arrived at the peer's host, so that closing the link loses nothing of it. No

@@ -45,11 +45,20 @@ std::size_t Party::step() {
   std::size_t events = site_->poll();
   if (is_alive()) {
     inside_ = true;
+    if (++steps_ % 2 == 0) events += take_arrived();
     events += transport_->progress(awaited != nullptr ? awaited->endpoint() : nullptr);
     inside_ = false;
     for (const auto& link : links_) events += link->pump();
   }
   if (each_step && each_step()) ++events;
+  return events;
+}
+
+// As a waiter does between two passes.
+std::size_t Party::take_arrived() {
+  std::size_t events = 0;
+  for (const auto& link : links_)
+    if (link->is_open() && link->endpoint()->has_quick_look) events += link->endpoint()->take_arrived();
   return events;
 }
 
@@ -89,12 +98,12 @@ std::string Party::describe() const {
 }
 
 CheckedLink& Party::link_of(Endpoint& endpoint) const {
-  EXPECT_TRUE(inside_) << "a callback outside of progress() and close()";
+  EXPECT_TRUE(inside_) << "a callback outside of progress(), take_arrived() and close()";
   return *static_cast<CheckedLink*>(endpoint.user);
 }
 
 void Party::on_link(PeerId peer, Endpoint& endpoint) noexcept {
-  EXPECT_TRUE(inside_) << "a callback outside of progress() and close()";
+  EXPECT_TRUE(inside_) << "a callback outside of progress(), take_arrived() and close()";
   for (const auto& link : links_) EXPECT_NE(link->endpoint(), &endpoint) << "on_link() twice";
   EXPECT_EQ(endpoint.user, nullptr);
   endpoint.user = links_.emplace_back(std::make_unique<CheckedLink>(self_, peer, endpoint)).get();
@@ -102,7 +111,7 @@ void Party::on_link(PeerId peer, Endpoint& endpoint) noexcept {
 }
 
 void Party::on_unreachable(PeerId peer, Status status, std::string_view why) noexcept {
-  EXPECT_TRUE(inside_) << "a callback outside of progress() and close()";
+  EXPECT_TRUE(inside_) << "a callback outside of progress(), take_arrived() and close()";
   unreachable_.push_back({peer, status, std::string(why)});
 }
 

@@ -71,12 +71,14 @@ class Party final : public PacketSink {
   void on_closed(Endpoint& endpoint, base::Status reason) noexcept override;
 
   CheckedLink& link_of(Endpoint& endpoint) const;
+  std::size_t take_arrived();
 
   const PeerId self_;
   const std::unique_ptr<Site> site_;
   std::unique_ptr<Transport> transport_;
-  bool inside_ = false;  // progress() or close()
+  bool inside_ = false;  // progress(), take_arrived() or close()
   std::vector<std::unique_ptr<CheckedLink>> links_;
+  std::size_t steps_ = 0;
   std::vector<Unreachable> unreachable_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -15,17 +14,17 @@ struct Counted {
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
   int& living_;
-  mutable std::size_t shares = 0;
+  ShareCount shares;
 };
 using Handle = IntrusivePtr<const Counted>;
 
 TEST(IntrusivePtr, LivesAsLongAsOneShare) {
   int living = 0;
   Handle first(std::make_unique<Counted>(living));
-  EXPECT_EQ(first->shares, 1U);
+  EXPECT_EQ(first->shares.value, 1U);
   {
     const Handle second = first;
-    EXPECT_EQ(first->shares, 2U);
+    EXPECT_EQ(first->shares.value, 2U);
     EXPECT_EQ(first, second);
     first = nullptr;
     EXPECT_EQ(living, 1);
@@ -39,9 +38,9 @@ TEST(IntrusivePtr, AMoveTakesNoShare) {
   int living = 0;
   Handle first(std::make_unique<Counted>(living));
   Handle second = std::move(first);
-  EXPECT_EQ(second->shares, 1U);
+  EXPECT_EQ(second->shares.value, 1U);
   const Handle third = std::exchange(second, nullptr);
-  EXPECT_EQ(third->shares, 1U);
+  EXPECT_EQ(third->shares.value, 1U);
   EXPECT_EQ(second, nullptr);
 }
 
@@ -53,7 +52,16 @@ TEST(IntrusivePtr, AnAssignmentLetsGoOfWhatWasThere) {
   EXPECT_EQ(living, 1);
   const Handle& itself = first;
   first = itself;
-  EXPECT_EQ(first->shares, 2U);
+  EXPECT_EQ(first->shares.value, 2U);
+}
+
+TEST(IntrusivePtr, ACopyOfWhatIsSharedHasNoShares) {
+  ShareCount shared;
+  shared.value = 2;
+  ShareCount copy = shared;
+  EXPECT_EQ(copy.value, 0U);
+  copy = shared;
+  EXPECT_EQ(copy.value, 0U);
 }
 
 }  // namespace

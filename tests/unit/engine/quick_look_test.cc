@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -30,7 +31,8 @@ class LookedAtTransport final : public Transport {
       sink_->on_link(1, link);
       return 1;
     }
-    return ++passes == pass_of_message ? deliver() : 0;
+    const bool is_its_pass = ++passes == pass_of_message;
+    return is_its_pass || (is_due && looks_before_message <= 0) ? deliver() : 0;
   }
   [[nodiscard]] bool unsent() const noexcept override { return has_unsent; }
   bool arm() noexcept override { return true; }
@@ -54,16 +56,22 @@ class LookedAtTransport final : public Transport {
   int passes = 0;
   int looks_before_message = 0;
   int pass_of_message = 0;  // 0: none
+  bool is_due = false;      // after those looks
+  std::int64_t tag = 0;     // of the next message
   bool has_unsent = false;
 
  private:
   std::size_t look() noexcept {
     ++looks;
-    return --looks_before_message < 0 ? deliver() : 0;
+    return --looks_before_message < 0 && is_due ? deliver() : 0;
   }
   std::size_t deliver() noexcept {
+    is_due = false;
     const std::byte one{1};
-    sink_->on_packet(link, {.kind = PacketKind::eager, .payload_bytes = 1, .message_bytes = 1}, {&one, 1});
+    sink_->on_packet(
+        link,
+        {.kind = PacketKind::eager, .tag = std::exchange(tag, 0), .payload_bytes = 1, .message_bytes = 1},
+        {&one, 1});
     return 1;
   }
 
@@ -83,11 +91,13 @@ class QuickLook : public testing::Test {
   static EngineOptions options() {
     EngineOptions options;
     options.messenger.peer_count = 2;
+    options.background = false;  // it would make passes, too
     return options;
   }
   // Receives what comes after so many looks in vain.
   void receive_after(int looks) {
     transport_->looks_before_message = looks;
+    transport_->is_due = true;
     receive();
   }
   void receive() {
@@ -136,7 +146,17 @@ TEST_F(QuickLook, WhoAlwaysFindsSomethingAtOnceLooksAtTheOthersNowAndThen) {
     receive_after(0);
     passes += transport_->passes;
   }
-  EXPECT_EQ(passes, 10);
+  EXPECT_EQ(passes, 40);
+}
+
+TEST_F(QuickLook, WhatIsNotAwaitedIsFollowedByAPass) {
+  transport_->tag = 7;
+  transport_->looks_before_message = 0;
+  transport_->is_due = true;
+  transport_->pass_of_message = 1;
+  receive();
+  EXPECT_EQ(transport_->looks, 1);
+  EXPECT_EQ(transport_->passes, 1);
 }
 
 TEST_F(QuickLook, OnlyPassesWhereSomethingWasUnsent) {

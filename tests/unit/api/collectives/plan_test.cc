@@ -167,6 +167,18 @@ TEST(PlanCache, KeepsWhatWasAskedLast) {
   EXPECT_EQ(find(1), second) << "the third one had gone, and the fourth one goes";
 }
 
+TEST(PlanCache, ForgetsWhatItChoseBeforeThereWasSharedMemory) {
+  const Team team = team_of(0, 2);
+  const schedule::Overrides none;
+  PlanCache plans(team, none);
+  const Question question{.operation = Operation::broadcast, .count = 8};
+  const PlanHandle before = plans.find(question);
+  EXPECT_EQ(before->schedule.turns, 0U);
+  plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
+  EXPECT_GT(plans.find(question)->schedule.turns, 0U);
+  EXPECT_EQ(before->shares.value, 1U);
+}
+
 // Whatever the places of those asked last say.
 TEST(PlanCache, AnswersEachQuestionByItsOwnPlan) {
   const Team team = team_of(0, 3);
