@@ -18,19 +18,21 @@ namespace parley::transport {
 // The sender's copy counts, too. In a stream it is made while the message before lands, and the slower of the
 // two decides: one counts from the end of the one before. It is a stream if we have sent the peer nothing
 // that it may have waited for, and if the pause is not so long that the peer had something else to do. A lone
-// one that was there as a whole was copied before we looked, and of one that comes in pieces the first one
-// was. Where ranks share cores PathChoice counts it.
+// one that was there as a whole was copied before we looked, and of one that comes in pieces, in one look or
+// in several, the first one was. Where ranks share cores PathChoice counts it.
 template <typename Clock = CoreClock>
 class BasicLandingTimer {
  public:
   // One begins to land. `look`: of a count of looks at the network, in which messages of a stream come
-  // together; `sent_at`: at which something was last sent to the peer.
-  void begin(PathChoice& paths, Clock& clock, std::size_t bytes, std::uint64_t look,
-             std::uint64_t sent_at) noexcept {
+  // together; `sent_at`: at which something was last sent to the peer; `is_there`: all of it, or more than
+  // its first piece (see Endpoint::sender_was_ahead).
+  void begin(PathChoice& paths, Clock& clock, std::size_t bytes, std::uint64_t look, std::uint64_t sent_at,
+             bool is_there) noexcept {
     const bool is_alone = last_at_ != look;
     if ((bytes < TenderTurns::streamed_bytes && !is_alone) || !paths.wants_timing(Path::link, bytes)) return;
     if (sent_at >= last_at_) before_ = {};
     begun_at_ = look;
+    was_there_ = is_there;
     since_ = paths.begin(Path::link, clock.now());
   }
   // It has landed. `from_memory`: see Endpoint::lands_from_memory.
@@ -50,7 +52,7 @@ class BasicLandingTimer {
       auto start = in_stream ? before_ : since;
       start.in_stream = in_stream;
       if (!in_stream && !paths.shares_cores()) {
-        if (look != begun_at_)
+        if (!was_there_ || look != begun_at_)
           start.at -= took / pieces(bytes);
         else
           start.at -= from_memory ? took / copies_to_memory : senders_copy * took;
@@ -76,6 +78,7 @@ class BasicLandingTimer {
   PathChoice::Start since_;     // zero: it is not timed
   PathChoice::Start before_;    // the end of the one before it; zero: no stream
   std::uint64_t begun_at_ = 0;  // the look of since_
+  bool was_there_ = false;      // the same message
   std::uint64_t last_at_ = 0;
 };
 

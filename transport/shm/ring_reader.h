@@ -47,6 +47,14 @@ class BasicRingReader {
     return lap_of(Memory::load(next_cell().word, std::memory_order_relaxed)) != lap_ - 1;
   }
 
+  // The same of the record after the one that look() showed.
+  [[nodiscard]] bool has_another() const noexcept {
+    const std::uint64_t next = released_ + 1;
+    // relaxed: as in has_next().
+    return lap_of(Memory::load(parts_.cells[next & mask_].word, std::memory_order_relaxed)) ==
+           lap_ + ((next & mask_) == 0 ? 1 : 0);
+  }
+
   // Looks at the oldest record that was not released. `record` is valid for the answer `record` only; looking
   // again without release() finds the same record.
   [[nodiscard]] Look look(Record& record) noexcept {

@@ -257,6 +257,7 @@ Status ShmLink::deliver(const Record& record) noexcept {
     return Code::protocol_violation;
   landing_ = header;
   missing_bytes_ = header.payload_bytes;
+  sender_was_ahead = reader_.has_another();
   destination_ = sink_.on_header(*this, header).data;
   return land(record.chunk);
 }

@@ -37,7 +37,7 @@ class Peer {
   void land(std::chrono::nanoseconds pause, std::uint64_t before = 1, std::uint64_t while_it_lands = 1) {
     HandClock::time += pause;
     look += before;
-    timer.begin(paths, clock, size, look, sent_at);
+    timer.begin(paths, clock, size, look, sent_at, is_there);
     HandClock::time += 2us;
     look += while_it_lands;
     timer.end(paths, clock, size, look, from_memory);
@@ -50,6 +50,7 @@ class Peer {
   std::uint64_t look = 1;
   std::uint64_t sent_at = 0;
   bool from_memory = false;
+  bool is_there = true;  // when it begins to land
 };
 
 TEST(LandingTimer, OfALoneMessageCountsWhatItTook) {
@@ -90,6 +91,14 @@ TEST(LandingTimer, ALoneMessageThatWasThereAsAWholeWasCopiedBefore) {
   Peer peer;
   for (int i = 0; i < 50; ++i) peer.land(1ms, 1, 0);
   EXPECT_EQ(peer.paths.favourite(bytes), Path::pull) << "4 us there, and 2 us here";
+}
+
+// While its receiver copies one piece out, the next one comes.
+TEST(LandingTimer, ALoneMessageMayComeInPiecesInOneLook) {
+  Peer peer;
+  peer.is_there = false;
+  for (int i = 0; i < 50; ++i) peer.land(1ms, 1, 0);
+  EXPECT_EQ(peer.paths.favourite(bytes), Path::link);
 }
 
 TEST(LandingTimer, WhatLandsFromMemoryWasCopiedFaster) {

@@ -73,6 +73,23 @@ TEST(Ring, ARecordArrivesAsItWasWritten) {
   EXPECT_TRUE(is_empty(ring));
 }
 
+// In every lap, and over its end.
+TEST(Ring, TellsWhetherAnotherRecordFollowsTheNext) {
+  Ring ring(small);
+  for (std::uint64_t number = 0; number < 3 * std::uint64_t{small.cells}; number += 2) {
+    EXPECT_FALSE(ring.reader.has_another()) << number;
+    ASSERT_TRUE(write(ring.writer, number, 8));
+    EXPECT_FALSE(ring.reader.has_another()) << number;
+    ASSERT_TRUE(write(ring.writer, number + 1, 8));
+    EXPECT_TRUE(ring.reader.has_another()) << number;
+    ASSERT_TRUE(reads(ring, number, 8));
+    EXPECT_FALSE(ring.reader.has_another()) << number;
+    ASSERT_TRUE(reads(ring, number + 1, 8));
+    ASSERT_TRUE(write(ring.writer, 0, 8));  // the laps' ends fall between two, too
+    ASSERT_TRUE(reads(ring, 0, 8));
+  }
+}
+
 // From every position in the payload ring, every length, written and read one by one and two at a time.
 TEST(Ring, EveryLengthAroundTheWraps) {
   for (std::uint32_t offset = 0; offset < small.payload_bytes; offset += 64) {
