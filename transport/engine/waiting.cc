@@ -22,8 +22,7 @@ constexpr auto device_period = std::chrono::microseconds(100);
 // While a poll always finds something, the clock is still read every so many passes: deadlines count, and
 // others may be in the middle of a handshake with us.
 constexpr std::uint32_t busy_polls_per_clock = 16;
-// Of those that are short. Also asks the transports before a whole one, for the most of them are one less
-// than a multiple of it.
+// Of those that are short.
 constexpr std::uint32_t short_passes_per_progress = 4;
 
 Endpoint* awaited_endpoint(std::span<Request* const> requests) noexcept {
@@ -112,6 +111,8 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
 // with each pass; not at all before a whole pass that is due, where something that was sent may wait for one,
 // and in one pass of four: its transport has more to do than to deliver.
 std::uint32_t Engine::quick_looks(const Endpoint* awaited, const Watch& watch) const noexcept {
+  static_assert((most_short_passes + 1) % short_passes_per_progress == 0,
+                "the whole pass is one of the four");
   const bool may_look = awaited != nullptr && awaited->has_quick_look &&
                         short_passes_ % short_passes_per_progress != short_passes_per_progress - 1 &&
                         messenger_.link_calls() == calls_without_rest_;

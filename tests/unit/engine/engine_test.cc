@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/engine/bare_transport.h"
 #include "transport/base/deadline.h"
 #include "transport/inproc/inproc_hub.h"
 #include "transport/inproc/inproc_transport.h"
@@ -191,25 +192,18 @@ TEST(Engine, TheDescriptorTurnsReadableForWhatAnotherThreadReceived) {
 }
 
 // Announces its sleep as transports do whose peers look at a word: every look takes that back.
-class AnnouncingTransport final : public Transport {
+class AnnouncingTransport final : public BareTransport {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "announcing"; }
-  base::Status start(PacketSink&) override { return {}; }
-  [[nodiscard]] std::string address() const override { return ""; }
-  void connect(PeerId, std::string_view, base::Deadline) override {}
-  void stop_accepting() noexcept override {}
   std::size_t progress(Endpoint*) noexcept override {
     is_announced = false;
     ++looks;
     if (events_left > 0) return --events_left, 1;
     return events;
   }
-  [[nodiscard]] bool unsent() const noexcept override { return false; }
   bool arm() noexcept override {
     is_announced = true;
     return true;
   }
-  void close() noexcept override {}
 
   std::atomic<bool> is_announced{false};
   std::atomic<int> looks{0};
@@ -298,16 +292,8 @@ TEST(Engine, ThePulseFollowsUpWhatItFinds) {
 }
 
 // One link, whose peer breaks the protocol when it is told to; a link that was closed ends at the look after.
-class BrokenLinkTransport final : public Transport {
+class BrokenLinkTransport final : public BareTransport {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "broken"; }
-  base::Status start(PacketSink& sink) override {
-    sink_ = &sink;
-    return {};
-  }
-  [[nodiscard]] std::string address() const override { return ""; }
-  void connect(PeerId, std::string_view, base::Deadline) override {}
-  void stop_accepting() noexcept override {}
   std::size_t progress(Endpoint*) noexcept override {
     if (link.is_closed && !has_ended) {
       sink_->on_closed(link, base::Code::closed);
@@ -322,16 +308,8 @@ class BrokenLinkTransport final : public Transport {
     return 1;
   }
   [[nodiscard]] bool unsent() const noexcept override { return link.is_closed && !has_ended; }
-  bool arm() noexcept override { return true; }
-  void close() noexcept override {}
 
-  struct Link final : Endpoint {
-    base::Status try_send(const PacketHeader&, const base::ConstMemoryRef&, Completion*,
-                          Urgency) noexcept override {
-      return {};
-    }
-    [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 1 << 20; }
-    [[nodiscard]] bool drained() const noexcept override { return true; }
+  struct Link final : BareLink {
     void close() noexcept override { is_closed = true; }
     std::atomic<bool> is_closed{false};
   };
@@ -339,9 +317,6 @@ class BrokenLinkTransport final : public Transport {
   bool is_up = false;
   std::atomic<bool> breaks{false};
   std::atomic<bool> has_ended{false};
-
- private:
-  PacketSink* sink_ = nullptr;
 };
 
 TEST(Engine, ALinkThatItHasClosedEndsThoughNobodyCalls) {

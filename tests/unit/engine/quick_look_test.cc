@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "tests/unit/engine/bare_transport.h"
 #include "transport/engine/engine.h"
 #include "transport/engine/idle_policy.h"
 
@@ -16,16 +17,8 @@ namespace {
 constexpr auto long_enough = std::chrono::seconds(30);
 
 // One link, to process 1, on which a message of one byte arrives after so many looks at it, or passes.
-class LookedAtTransport final : public Transport {
+class LookedAtTransport final : public BareTransport {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "looked at"; }
-  base::Status start(PacketSink& sink) override {
-    sink_ = &sink;
-    return {};
-  }
-  [[nodiscard]] std::string address() const override { return ""; }
-  void connect(PeerId, std::string_view, base::Deadline) override {}
-  void stop_accepting() noexcept override {}
   std::size_t progress(Endpoint*) noexcept override {
     if (!std::exchange(is_up_, true)) {
       sink_->on_link(1, link);
@@ -35,19 +28,10 @@ class LookedAtTransport final : public Transport {
     return is_its_pass || (is_due && looks_before_message <= 0) ? deliver() : 0;
   }
   [[nodiscard]] bool unsent() const noexcept override { return has_unsent; }
-  bool arm() noexcept override { return true; }
-  void close() noexcept override {}
 
-  struct Link final : Endpoint {
+  struct Link final : BareLink {
     explicit Link(LookedAtTransport& owner) : transport(owner) { has_quick_look = true; }
-    base::Status try_send(const PacketHeader&, const base::ConstMemoryRef&, Completion*,
-                          Urgency) noexcept override {
-      return {};
-    }
     std::size_t take_arrived() noexcept override { return transport.look(); }
-    [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override { return 1 << 20; }
-    [[nodiscard]] bool drained() const noexcept override { return true; }
-    void close() noexcept override {}
     LookedAtTransport& transport;
   };
 
@@ -75,7 +59,6 @@ class LookedAtTransport final : public Transport {
     return 1;
   }
 
-  PacketSink* sink_ = nullptr;
   bool is_up_ = false;
 };
 
