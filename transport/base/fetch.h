@@ -16,12 +16,21 @@ inline void fetch_for_write(const void* line) noexcept {
 #endif
 }
 
+// How much one that copies fetches at most: what a core can wait for at once.
+inline constexpr std::size_t most_fetched_bytes = 2048;
+inline constexpr std::size_t fetched_line_bytes = 64;
+
+// The same of the first lines of so many bytes.
+inline void fetch_for_write(const std::byte* to, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < std::min(bytes, most_fetched_bytes); at += fetched_line_bytes)
+    fetch_for_write(to + at);
+}
+
 // Has this core ask for the first lines of what another core has written, before it copies from there. A
 // hint.
 inline void fetch_for_read(const std::byte* from, std::size_t bytes) noexcept {
-  constexpr std::size_t most_bytes = 2048;
-  constexpr std::size_t line_bytes = 64;
-  for (std::size_t at = 0; at < std::min(bytes, most_bytes); at += line_bytes) __builtin_prefetch(from + at);
+  for (std::size_t at = 0; at < std::min(bytes, most_fetched_bytes); at += fetched_line_bytes)
+    __builtin_prefetch(from + at);
 }
 
 }  // namespace parley::base

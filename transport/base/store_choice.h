@@ -46,6 +46,17 @@ class StoreChoice {
 
   // Whether the next copies follow others that nobody has waited for.
   void set_in_row(bool is_in_row) noexcept { is_in_row_ = is_in_row ? 1 : 0; }
+
+  // Whether they are, as far as copies of at least least_bytes have told.
+  [[nodiscard]] bool cores_are_close() const noexcept { return cores_are_close_.holds(); }
+
+  // Whether a copy of `bytes` is faster if this core owns its first lines before. The string instruction,
+  // which is chosen where cores are not close, loses by it: 4 KiB one way take 845 ns so and 715 without.
+  [[nodiscard]] bool gains_by_fetching(std::size_t bytes) const noexcept {
+    if (bytes >= least_bytes && goes_past_caches()) return false;
+    return bytes <= most_piece || cores_are_close_.holds();
+  }
+
   // So many bytes at once, in a copy of `bytes` through the caches, to the others or of what they have
   // stored.
   [[nodiscard]] std::size_t piece_of(std::size_t bytes) const noexcept {

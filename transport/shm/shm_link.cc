@@ -30,6 +30,9 @@ constexpr std::size_t windowed_bytes = 4 << 10;
 // With n pieces the receiver's copy ends 1/n after the sender's; more pieces cost more than they bring.
 constexpr std::size_t pieces_of_a_packet = 8;
 constexpr std::uint32_t largest_window_piece = 256 << 10;
+// So many looks that found nothing come before the lines of the next chunk are fetched: what was sent is on
+// its way by then, and the answer is not.
+constexpr std::uint32_t looks_before_fetch = 4;
 }  // namespace
 
 ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, ShmLinkLists& lists,
@@ -86,6 +89,11 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   if (payload.bytes >= base::StoreChoice::least_bytes) writer_.set_in_burst(is_in_burst_);
   if (!writer_.try_write(RecordKind::packet, header, chunk, share, area)) return wait_for_room();
   if (std::exchange(is_in_burst_, true)) writer_.fetch_ahead();
+  if (chunk.size() > shm::inline_bytes) {
+    last_area_ = area;
+    last_bytes_ = static_cast<std::uint32_t>(chunk.size());
+    looks_until_fetch_ = looks_before_fetch;
+  }
   if (urgency == Urgency::now)
     ring_now();
   else if (!QuietList::is_linked(*this))
@@ -222,6 +230,7 @@ std::size_t ShmLink::receive() noexcept {
     bytes += record.chunk.size();
     if (events > shm::RingReader::cells_ahead) reader_.fetch_ahead();
     if (look == Look::record && is_whole(record)) [[likely]] {
+      if (events == 1) writer_.fetch_for_answer(record.chunk.size());
       sink_.on_packet(*this, record.header, record.chunk);
     } else if (const Status status =
                    look == Look::record ? deliver(record) : Status(Code::protocol_violation);

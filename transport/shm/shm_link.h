@@ -46,7 +46,12 @@ class ShmLink final : public Endpoint,
 
   base::Status try_send(const PacketHeader& header, const base::ConstMemoryRef& payload, Completion* done,
                         Urgency urgency) noexcept override;
-  std::size_t take_arrived() noexcept override { return reader_.has_next() ? receive() : 0; }
+  std::size_t take_arrived() noexcept override {
+    if (reader_.has_next()) return receive();
+    if (looks_until_fetch_ != 0 && --looks_until_fetch_ == 0)
+      writer_.fetch_for_chunk(last_area_, last_bytes_);
+    return 0;
+  }
   [[nodiscard]] std::size_t copy_limit_bytes() const noexcept override {
     return std::min<std::size_t>(smallest_piece, writer_.largest_chunk(shm::Area::own));
   }
@@ -138,6 +143,12 @@ class ShmLink final : public Endpoint,
   Completion* done_ = nullptr;
   bool refused_ = false;      // a try_send answered `again`: on_writable() is owed
   bool is_in_burst_ = false;  // something was sent, and nothing has come since
+
+  // The last chunk that was the first of its packet and too long for a cell. Who waits for an answer fetches
+  // the lines for another such one.
+  shm::Area last_area_ = shm::Area::own;
+  std::uint32_t last_bytes_ = 0;
+  std::uint32_t looks_until_fetch_ = 0;  // 0: none is due
 
   // A large packet that is arriving.
   PacketHeader landing_{};

@@ -118,6 +118,18 @@ TEST_F(StoreChoiceTest, CopiesUpTo4KiBInPiecesWhereCoresAreClose) {
   EXPECT_EQ(choice_.piece_of(4096), 4096U);
 }
 
+TEST_F(StoreChoiceTest, GainsByFetchingWhatPlainStoresWillWrite) {
+  EXPECT_TRUE(choice_.gains_by_fetching(64));
+  EXPECT_TRUE(choice_.gains_by_fetching(2048));
+  EXPECT_FALSE(choice_.gains_by_fetching(4096)) << "the string instruction's";
+  (void)write_chunks(choice_, 6 * 32, close);
+  EXPECT_TRUE(choice_.gains_by_fetching(4096));
+  (void)write_chunks(choice_, 6 * 32, far);
+  EXPECT_TRUE(choice_.gains_by_fetching(1023));
+  EXPECT_FALSE(choice_.gains_by_fetching(1024)) << "past the caches no line is owned";
+  EXPECT_FALSE(choice_.gains_by_fetching(4096));
+}
+
 // Every byte once, in order, whatever the pieces are.
 TEST_F(StoreChoiceTest, PiecesAreAllOfIt) {
   (void)write_chunks(choice_, 6 * 32, close);
