@@ -61,6 +61,7 @@ transport::Posted Channel::begin_borrowed(transport::Messenger& messenger, const
 template <typename Start>
 transport::Posted Channel::begin_by(const Start& start, transport::Messenger& messenger,
                                     const Question& question) noexcept {
+  if (sharing_.commons != nullptr) sharing_.commons->fetch_next_line();
   try {
     history_.look_for_strays(messenger);
     if (is_meeting_due()) [[unlikely]]
@@ -77,9 +78,13 @@ transport::Posted Channel::begin_by(const Start& start, transport::Messenger& me
 }
 
 // The first one, which is the one used last: it has the plan, if calls repeat themselves.
-Run& Channel::idle_run() {
+inline Run& Channel::idle_run() {
   if (!runs_.empty() && runs_.front()->is_idle()) [[likely]]
     return *runs_.front();
+  return another_run();
+}
+
+Run& Channel::another_run() {
   auto run = std::find_if(runs_.begin(), runs_.end(), is_idle);
   if (run == runs_.end()) {
     runs_.push_back(std::make_unique<Run>(lane_, scratch_));

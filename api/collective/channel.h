@@ -73,6 +73,7 @@ class Channel {
   }
   void settle_all() noexcept;
   Run& idle_run();
+  Run& another_run();
 
   const Team team_;
   History history_;

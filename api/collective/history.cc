@@ -1,9 +1,11 @@
 #include "api/collective/history.h"
 
 #include <new>
+#include <optional>
 
 #include "api/collective/end_reason.h"
 #include "transport/base/log.h"
+#include "transport/base/read_alone.h"
 
 namespace parley::collective {
 namespace {
@@ -11,12 +13,28 @@ namespace {
 // The numbers of calls fit beside a note in a tag, and begin again.
 constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note_bits)) - 1;
 
+// Member by member, as the caller has just written them: base::read_alone().
+void copy_alone(Signature& to, const Signature& from) noexcept {
+  to.operation = base::read_alone(from.operation);
+  to.dtype = base::read_alone(from.dtype);
+  to.reduction = from.reduction ? std::optional(base::read_alone(*from.reduction)) : std::nullopt;
+  to.root = base::read_alone(from.root);
+  to.count = from.count ? std::optional(base::read_alone(*from.count)) : std::nullopt;
+  to.counts_hash = base::read_alone(from.counts_hash);
+  to.is_of_objects = base::read_alone(from.is_of_objects);
+  to.is_on_devices = base::read_alone(from.is_on_devices);
+  to.is_meeting = base::read_alone(from.is_meeting);
+  to.is_split = base::read_alone(from.is_split);
+}
+
 }  // namespace
 
 std::int64_t History::begin(const Signature& signature) noexcept {
   const std::int64_t sequence = next_;
   next_ = (next_ + 1) & sequence_mask;
-  entry_of(sequence) = {signature, false};
+  Entry& entry = entry_of(sequence);
+  copy_alone(entry.signature, signature);
+  entry.has_ended = false;
   return sequence;
 }
 
@@ -25,15 +43,17 @@ bool History::is_recent(std::int64_t sequence) const noexcept {
   return ((next_ - 1 - sequence) & sequence_mask) < static_cast<std::int64_t>(kept);
 }
 
-void History::look_for_strays(transport::Messenger& messenger) const {
-  const auto* stray = messenger.find_among_oldest([&](const transport::Unexpected& message) {
+const transport::Unexpected* History::find_stray(transport::Messenger& messenger) const noexcept {
+  return messenger.find_among_oldest([&](const transport::Unexpected& message) {
     const transport::Envelope& envelope = message.envelope;
     if (envelope.context != context_ || !is_recent(envelope.tag)) return false;
     const Entry& own = recent_[place_of(envelope.tag)];
     return own.has_ended || own.signature.packed() != envelope.note;
   });
-  if (stray == nullptr) return;
-  const transport::Envelope& envelope = stray->envelope;
+}
+
+void History::abort_for(const transport::Unexpected& stray, transport::Messenger& messenger) const {
+  const transport::Envelope& envelope = stray.envelope;
   const Signature& own = recent_[place_of(envelope.tag)].signature;
   const std::uint32_t self = messenger.options().self;
   const std::string text =

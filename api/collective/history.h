@@ -27,7 +27,10 @@ class History {
   void end(std::int64_t sequence) noexcept { entry_of(sequence).has_ended = true; }
 
   // Aborts the context if there is a stray. Throws std::bad_alloc.
-  void look_for_strays(transport::Messenger& messenger) const;
+  void look_for_strays(transport::Messenger& messenger) const {
+    if (const transport::Unexpected* const stray = find_stray(messenger); stray != nullptr) [[unlikely]]
+      abort_for(*stray, messenger);
+  }
 
   static constexpr std::size_t kept = 128;  // calls
 
@@ -41,6 +44,8 @@ class History {
   }
   [[nodiscard]] Entry& entry_of(std::int64_t sequence) noexcept { return recent_[place_of(sequence)]; }
   [[nodiscard]] bool is_recent(std::int64_t sequence) const noexcept;
+  [[nodiscard]] const transport::Unexpected* find_stray(transport::Messenger& messenger) const noexcept;
+  void abort_for(const transport::Unexpected& stray, transport::Messenger& messenger) const;
 
   const std::uint32_t context_;
   std::int64_t next_ = 0;

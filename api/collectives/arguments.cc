@@ -41,33 +41,47 @@ struct ListFacts {
   bool is_even = true;
 };
 
-[[noreturn]] void refuse_dtype_in_list(const CollectiveCall& call, const Tensor& tensor, std::size_t index) {
-  throw UsageError(concat(call.name, ": tensor ", index, " of the list is of ", name(tensor.dtype()),
-                          ", another one of the call of ", name(call.call.signature.dtype)));
+// What one walk could not vouch for, tensor by tensor.
+[[gnu::noinline]] void check_list_further(const CollectiveCall& call, TensorList list, bool writable) {
+  const auto tensors = list.tensors();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
+    if (!is_good(tensor, writable))
+      check_further(tensor, concat(call.name, ": ", i, " of the list").c_str(), writable);
+    if (tensor.dtype() != call.call.signature.dtype)
+      throw UsageError(concat(call.name, ": tensor ", i, " of the list is of ", name(tensor.dtype()),
+                              ", another one of the call of ", name(call.call.signature.dtype)));
+    if (tensor.device() != call.device) refuse_device(call, tensor);
+  }
+}
+
+[[noreturn]] void refuse_list(const CollectiveCall& call, const GroupState& group, TensorList list) {
+  throw UsageError(concat(call.name, ": the list has ", list.tensors().size(), " tensors, the group ",
+                          group.size, " ranks: it takes one for each"));
 }
 
 // All that is asked of a list, in one walk.
 ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList list, bool writable) {
   const auto tensors = list.tensors();
   if (tensors.size() != static_cast<std::size_t>(group.size)) [[unlikely]]
-    throw UsageError(concat(call.name, ": the list has ", tensors.size(), " tensors, the group ", group.size,
-                            " ranks: it takes one for each"));
+    refuse_list(call, group, list);
+  if (!std::exchange(call.has_tensor, true)) call.device = tensors.front().device();
+  const DType dtype = call.call.signature.dtype;
+  const std::uint64_t element_bytes = call.call.question.element_bytes;
   const std::size_t first_count = tensors.front().numel();
   const std::byte* end = tensors.front().data();
   ListFacts facts;
+  bool is_plain = call.device.is_cpu();
   for (const Tensor& tensor : tensors) {
-    const auto index = static_cast<std::size_t>(&tensor - tensors.data());
-    if (!is_good(tensor, writable)) [[unlikely]]
-      check_further(tensor, concat(call.name, ": ", index, " of the list").c_str(), writable);
-    if (tensor.dtype() != call.call.signature.dtype) [[unlikely]]
-      refuse_dtype_in_list(call, tensor, index);
-    note_device(call, tensor);
     const std::uint64_t count = tensor.numel();
+    is_plain &= is_good(tensor, writable) && tensor.dtype() == dtype;
     facts.count += count;
     facts.is_even &= count == first_count;
     facts.is_in_one_piece &= tensor.data() == end;
-    end = tensor.data() + count * call.call.question.element_bytes;
+    end = tensor.data() + count * element_bytes;
   }
+  if (!is_plain) [[unlikely]]
+    check_list_further(call, list, writable);
   return facts;
 }
 
@@ -88,12 +102,17 @@ bool are_disjoint(const std::byte* one, std::uint64_t one_bytes, const std::byte
          ends_before(other + other_bytes, one);
 }
 
-bool is_in_place(const CollectiveCall& call, const GroupState& group) {
+bool buffers_are_disjoint(const collective::Call& call) {
+  const std::uint64_t bytes = call.question.element_bytes;
+  return are_disjoint(call.input, call.input_count * bytes, call.output, call.output_count * bytes);
+}
+
+// REQUIRES: !buffers_are_disjoint().
+[[gnu::noinline]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
   const collective::Call& own = call.call;
   if (!own.inputs.empty() || !own.outputs.empty()) return false;
   if (own.reduction != nullptr && own.reduction->prepares()) return false;
   const std::uint64_t bytes = own.question.element_bytes;
-  if (are_disjoint(own.input, own.input_count * bytes, own.output, own.output_count * bytes)) return false;
   const auto layout = schedule::in_place_layout(own.question.operation, shape_of(group, own.question));
   if (own.input - layout.input_begin * bytes != own.output - layout.output_begin * bytes)
     throw UsageError(concat(call.name, ": input and output overlap, and not as they do in place"));
@@ -155,11 +174,8 @@ bool set_outputs(CollectiveCall& call, const GroupState& group, TensorList list)
   return facts.is_even;
 }
 
-void set_root(CollectiveCall& call, const GroupState& group, int root) {
-  if (root < 0 || root >= group.size) [[unlikely]]
-    refuse_rank(group, root, concat(call.name, ": root").c_str());
-  call.call.signature.root = root;
-  call.call.question.root = static_cast<std::uint32_t>(root);
+void refuse_root(const CollectiveCall& call, const GroupState& group, int root) {
+  refuse_rank(group, root, concat(call.name, ": root").c_str());
 }
 
 void set_counts(CollectiveCall& call, std::vector<std::uint64_t> counts, std::optional<std::uint64_t> total) {
@@ -240,7 +256,8 @@ Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
   if (!call.device.is_cpu()) [[unlikely]]
     set_place(call, *group);
   // What moved with the call is where it was: the spans of its counts stay good.
-  call.call.question.in_place = call.call.question.in_place || is_in_place(call, *group);
+  if (!call.call.question.in_place && !buffers_are_disjoint(call.call))
+    call.call.question.in_place = is_in_place(call, *group);
   if (call.place != nullptr) [[unlikely]]
     choose_path(group, call);
   return run_collective(group, std::move(call));

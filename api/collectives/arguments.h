@@ -62,7 +62,13 @@ inline void set_output(CollectiveCall& call, const Tensor& tensor) {
 bool set_inputs(CollectiveCall& call, const GroupState& group, TensorList list);
 bool set_outputs(CollectiveCall& call, const GroupState& group, TensorList list);
 
-void set_root(CollectiveCall& call, const GroupState& group, int root);
+[[noreturn]] void refuse_root(const CollectiveCall& call, const GroupState& group, int root);
+inline void set_root(CollectiveCall& call, const GroupState& group, int root) {
+  if (root < 0 || root >= group.size) [[unlikely]]
+    refuse_root(call, group, root);
+  call.call.signature.root = root;
+  call.call.question.root = static_cast<std::uint32_t>(root);
+}
 // As in schedule::Shape, the same on all ranks.
 inline void set_count(CollectiveCall& call, std::uint64_t count) {
   call.call.signature.count = call.call.question.count = count;

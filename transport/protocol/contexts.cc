@@ -53,13 +53,9 @@ void ContextTable::close(std::uint32_t context) noexcept {
   }
 }
 
-const OpenContext* ContextTable::find(std::uint32_t context) const noexcept {
+const OpenContext* ContextTable::find_open(std::uint32_t context) const noexcept {
   const auto open = std::lower_bound(open_.begin(), open_.end(), context, comes_before);
   return open == open_.end() || open->context != context ? nullptr : &*open;
-}
-
-OpenContext* ContextTable::find(std::uint32_t context) noexcept {
-  return const_cast<OpenContext*>(std::as_const(*this).find(context));
 }
 
 bool ContextTable::is_closed(std::uint32_t context) const noexcept {

@@ -42,13 +42,17 @@ class ContextTable {
   // Does nothing unless it is open.
   void close(std::uint32_t context) noexcept;
 
-  // Null: not open.
-  [[nodiscard]] OpenContext* find(std::uint32_t context) noexcept;
-  [[nodiscard]] const OpenContext* find(std::uint32_t context) const noexcept;
+  // Null: not open. Asked for every message and collective, mostly while none is.
+  [[nodiscard]] const OpenContext* find(std::uint32_t context) const noexcept {
+    return open_.empty() ? nullptr : find_open(context);
+  }
+  [[nodiscard]] OpenContext* find(std::uint32_t context) noexcept {
+    return const_cast<OpenContext*>(std::as_const(*this).find(context));
+  }
   [[nodiscard]] bool is_closed(std::uint32_t context) const noexcept;
-  // Whether the process has closed a context that is open here. Asked for every message.
+  // Whether the process has closed a context that is open here.
   [[nodiscard]] bool has_left(std::uint32_t context, std::uint32_t process) const noexcept {
-    const OpenContext* open = open_.empty() ? nullptr : find(context);
+    const OpenContext* open = find(context);
     return open != nullptr && open->has_left(process);
   }
   [[nodiscard]] std::vector<OpenContext>& all_open() noexcept { return open_; }
@@ -66,6 +70,8 @@ class ContextTable {
     std::uint32_t context = 0;
     std::uint32_t process = 0;
   };
+
+  [[nodiscard]] const OpenContext* find_open(std::uint32_t context) const noexcept;
 
   std::vector<OpenContext> open_;  // by number
   std::vector<Range> closed_;
