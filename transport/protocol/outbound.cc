@@ -18,6 +18,14 @@ constexpr int pieces_per_turn = 4;
 constexpr std::size_t least_own_piece = 4096;
 // What the link takes only from time to time if its peer does not read.
 constexpr std::size_t least_moved_piece = 64 << 10;
+
+// Whether an offer has a key. Of what is too large to be sent at once its receiver chooses the path. What is
+// offered for want of credit is a part of a stream, and comes as others of its size do there.
+bool has_key(const Peer& peer, std::size_t bytes) noexcept {
+  const bool is_better_pulled = bytes > peer.eager_limit_bytes ||
+                                (bytes >= TenderTurns::streamed_bytes && peer.tender_turns.are_pulled(bytes));
+  return peer.mover != nullptr && is_better_pulled;
+}
 }  // namespace
 
 Posted Messenger::send(const SendSpec& spec) noexcept {
@@ -265,7 +273,7 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
       (void)end_move(request);
       return false;
     }
-  } else if (!eager && !tender && peer.mover != nullptr) {
+  } else if (!eager && !tender && has_key(peer, request.message_bytes)) {
     exposure = expose(peer, request);
   }
   if (exposure) {

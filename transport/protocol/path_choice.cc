@@ -242,7 +242,15 @@ void PathChoice::compare(std::size_t place, Path sampled) noexcept {
     if (is_slower && (of.on_trial || others.counted == CopyRate::few_samples)) change(place);
     return;
   }
-  of.slower = is_slower && !is_joint(place) ? of.slower + 1 : 0;
+  if (is_joint(place)) {
+    of.slower = 0;
+    return;
+  }
+  if (!of.is_known && of.rates[index(sampled)].counted == CopyRate::few_samples) {
+    of.is_known = true;
+    if (is_slower && of.age < old_age && others.counted == CopyRate::few_samples) return change(place);
+  }
+  of.slower = is_slower ? of.slower + 1 : 0;
   const bool may_tell = !others.is_old || of.longest_trial < most_of_a_trial;
   if (of.slower == long_spell && !of.on_trial && may_tell) of.wait = 0;
 }

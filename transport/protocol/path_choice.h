@@ -29,6 +29,8 @@ namespace parley::transport {
 //    messages. A class that begins with what a smaller one has found tries as rarely as that one does, but
 //    twice as often for each class that it is above it. In a trial new samples take the place of what was
 //    found before; of messages whose path is not ours to choose they do so after 16 samples of the favourite.
+//    Where the other one was timed before anything was known of the favourite, for all of a deep window is
+//    matched at once, it is compared as soon as that is known.
 // 3. The messages of one path are served one after the other. So what was served since a message's match, or
 //    since the last look at the clock if that is later, took the time from then to its end, with all that
 //    were not timed. What was served while the other path was busy does not count.
@@ -142,7 +144,8 @@ class PathChoice {
   struct Class {
     std::array<CopyRate, 2> rates;
     Path favourite = Path::pull;
-    bool is_new = true;  // no message has had this size
+    bool is_new = true;     // no message has had this size
+    bool is_known = false;  // what the favourite takes was so once
     bool on_trial = false;
     Path trial = Path::link;  // what is tried, while it is
     std::uint32_t restraint = least_restraint;

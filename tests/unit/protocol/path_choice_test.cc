@@ -153,6 +153,33 @@ TEST(PathChoice, LearnsFromWindowsThatAreLongerThanATrial) {
   EXPECT_EQ(by_link, 100);
 }
 
+// Of a deep window the first pulls end beside the trial, and its rest, which counts, before the others.
+TEST(PathChoice, WhatWasTimedBeforeTheFavouriteIsComparedWhenThatIsKnown) {
+  TimedPair pair;
+  PathChoice& choice = pair.choice;
+  for (std::uint32_t i = 0; i < PathChoice::first_trial_after; ++i) {
+    ASSERT_EQ(choice.choose(mib), Path::pull);
+    choice.end(Path::pull, mib, choice.begin(Path::pull, pair.now), pair.now + 1us, false);
+  }
+  constexpr int cold = 2;
+  EXPECT_EQ(pair.run(CopyRate::few_samples + cold, mib, 80us, 30us), CopyRate::few_samples + cold);
+  EXPECT_EQ(choice.favourite(mib), Path::pull) << "nothing is known of pulls";
+  EXPECT_EQ(pair.run(CopyRate::few_samples + 1, mib, 80us, 30us), 0);
+  EXPECT_EQ(choice.favourite(mib), Path::link);
+}
+
+// What is slower at first sight stays so.
+TEST(PathChoice, WhatWasTimedBeforeTheFavouriteAndIsSlowerChangesNothing) {
+  TimedPair pair;
+  PathChoice& choice = pair.choice;
+  for (std::uint32_t i = 0; i < PathChoice::first_trial_after; ++i) {
+    ASSERT_EQ(choice.choose(mib), Path::pull);
+    choice.end(Path::pull, mib, choice.begin(Path::pull, pair.now), pair.now + 1us, false);
+  }
+  (void)pair.run(50, mib, 30us, 80us);
+  EXPECT_EQ(choice.favourite(mib), Path::pull);
+}
+
 TEST(PathChoice, FindsWhenTheOtherGetsFast) {
   TimedPair pair;
   pair.run(500, 4 * mib, 400us, 500us);

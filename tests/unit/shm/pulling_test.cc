@@ -22,8 +22,8 @@ class Pulling : public ::testing::Test {
  protected:
   Pulling() { reads = {}; }
 
-  static PullingWorld world_of(std::size_t size) {
-    return PullingWorld({size, CrossMemory::create(watched_read)});
+  static PullingWorld world_of(std::size_t size, std::size_t eager_limit_bytes = 8 << 10) {
+    return PullingWorld({size, CrossMemory::create(watched_read)}, eager_limit_bytes);
   }
   // Until the receive has some of its bytes and not all.
   void begin_pull(PullingWorld& world) {
@@ -208,6 +208,29 @@ TEST_F(Pulling, OffersBeyondTheBoardGoByTheLink) {
   for (Request* send : sends) world.finish(*send);
   EXPECT_EQ(in, out);
   EXPECT_EQ(reads.count, static_cast<int>(board_words));
+}
+
+// A stream of what is sent at once goes on by the link when its receiver is behind.
+TEST_F(Pulling, WhatIsOfferedForWantOfCreditGoesByTheLink) {
+  constexpr std::size_t bytes = 16 << 10;
+  PullingWorld world = world_of(2, bytes);
+  constexpr int count = 2 * (eager_window_units / credit_units(bytes));
+  reads.count = 0;
+  const Bytes out = content(bytes);
+  std::vector<Request*> sends;
+  for (int i = 0; i < count; ++i) {
+    if (Request* const send = world.send(0, 1, i, out); send != nullptr) sends.push_back(send);
+    world.step(1);  // the ring has room for some only
+    world.step(0);
+  }
+  std::vector<Bytes> in(count, Bytes(bytes));
+  std::vector<Request*> receives;
+  for (int i = 0; i < count; ++i)
+    receives.push_back(&world.receive(1, 0, i, in[static_cast<std::size_t>(i)]));
+  for (Request* receive : receives) world.finish(*receive);
+  for (Request* send : sends) world.finish(*send);
+  for (const Bytes& one : in) EXPECT_EQ(one, out);
+  EXPECT_LT(reads.count, 10) << "but for the first one, which is alone when it is sent";
 }
 
 }  // namespace
