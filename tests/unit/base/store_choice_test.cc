@@ -114,8 +114,21 @@ TEST_F(StoreChoiceTest, CopiesUpTo4KiBInPiecesWhereCoresAreClose) {
   (void)write_chunks(choice_, 6 * 32, near);
   EXPECT_EQ(choice_.piece_of(4096), 4096U);
   // What was not made in pieces tells nothing of the cores.
-  for (int i = 0; i < 3; ++i) choice_.note(1ns, 16 << 10, 16 << 10);
+  for (int i = 0; i < 3; ++i) choice_.note(1ns, 4096, 4096);
   EXPECT_EQ(choice_.piece_of(4096), 4096U);
+}
+
+TEST_F(StoreChoiceTest, LearnsFromCopiesOf8And16KiBWhetherCoresAreClose) {
+  EXPECT_FALSE(choice_.cores_are_close());
+  for (int i = 0; i < 3; ++i) choice_.note(170ns, 8 << 10, 8 << 10);
+  EXPECT_TRUE(choice_.cores_are_close());
+  for (int i = 0; i < 3; ++i) choice_.note(600ns, 16 << 10, 16 << 10);
+  EXPECT_FALSE(choice_.cores_are_close());
+  for (int i = 0; i < 3; ++i) choice_.note(190ns, 64 << 10, 64 << 10);
+  EXPECT_FALSE(choice_.cores_are_close()) << "too long to tell";
+  choice_.set_in_row(true);
+  for (int i = 0; i < 3; ++i) choice_.note(170ns, 8 << 10, 8 << 10);
+  EXPECT_FALSE(choice_.cores_are_close());
 }
 
 TEST_F(StoreChoiceTest, GainsByFetchingWhatPlainStoresWillWrite) {
