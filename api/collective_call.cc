@@ -54,7 +54,7 @@ collective::Team team_of(const GroupState& group) {
 }
 
 // A collective that did not end at once. One that did needs none of this, and most small ones do.
-struct Begun {
+struct Unfinished {
   Work work;
   Outcome outcome;
 };
@@ -77,7 +77,7 @@ void open_channel(GroupState& group) {
 Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
   Engine& engine = *group->world->engine;
   for (;;) {
-    std::optional<Begun> begun;
+    std::optional<Unfinished> unfinished;
     enum class Course : std::uint8_t { ended_well, begun, must_wait };
     const auto begin_and_wait = [&]() -> Course {
       Engine::Visit visit(engine);
@@ -93,13 +93,13 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
       visit.note_posted(goes_on);  // also of what has ended: another call may have its turn now
       if (posted.request == nullptr && posted.status.ok()) return Course::ended_well;
       const FailedOperation description{call.name, group->all_contexts.collectives};
-      Work& work = begun.emplace().work;
+      Work& work = unfinished.emplace().work;
       if (goes_on) {
         begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
         if (!call.device.is_cpu()) WorkAccess::set_device(work, call.device.index);
       } else {
         // A wait without a deadline does not throw: a borrowed call is here until it has ended.
-        begun->outcome = outcome_of(*group, posted, description, visit);
+        unfinished->outcome = outcome_of(*group, posted, description, visit);
       }
       return Course::begun;
     };
@@ -107,9 +107,9 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
     if (course == Course::ended_well) [[likely]]
       return {};
     if (course == Course::begun) {
-      if (!WorkAccess::is_pending(begun->work))
-        WorkAccess::set_status(begun->work, status_or_throw(*group->world, begun->outcome));
-      return std::move(begun->work);
+      if (!WorkAccess::is_pending(unfinished->work))
+        WorkAccess::set_status(unfinished->work, status_or_throw(*group->world, unfinished->outcome));
+      return std::move(unfinished->work);
     }
     supply_board(*group);
     // Too many may be under way. Not for a request: its owner may let it go while we wait.

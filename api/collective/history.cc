@@ -15,16 +15,19 @@ constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note
 
 // Member by member, as the caller has just written them: base::read_alone().
 void copy_alone(Signature& to, const Signature& from) noexcept {
-  to.operation = base::read_alone(from.operation);
-  to.dtype = base::read_alone(from.dtype);
-  to.reduction = from.reduction ? std::optional(base::read_alone(*from.reduction)) : std::nullopt;
-  to.root = base::read_alone(from.root);
-  to.count = from.count ? std::optional(base::read_alone(*from.count)) : std::nullopt;
-  to.counts_hash = base::read_alone(from.counts_hash);
-  to.is_of_objects = base::read_alone(from.is_of_objects);
-  to.is_on_devices = base::read_alone(from.is_on_devices);
-  to.is_meeting = base::read_alone(from.is_meeting);
-  to.is_split = base::read_alone(from.is_split);
+  // So that a further member is not forgotten here.
+  const auto& [operation, dtype, reduction, root, count, counts_hash, is_of_objects, is_on_devices,
+               is_meeting, is_split] = from;
+  to.operation = base::read_alone(operation);
+  to.dtype = base::read_alone(dtype);
+  to.reduction = reduction ? std::optional(base::read_alone(*reduction)) : std::nullopt;
+  to.root = base::read_alone(root);
+  to.count = count ? std::optional(base::read_alone(*count)) : std::nullopt;
+  to.counts_hash = base::read_alone(counts_hash);
+  to.is_of_objects = base::read_alone(is_of_objects);
+  to.is_on_devices = base::read_alone(is_on_devices);
+  to.is_meeting = base::read_alone(is_meeting);
+  to.is_split = base::read_alone(is_split);
 }
 
 }  // namespace

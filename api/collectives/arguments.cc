@@ -69,16 +69,17 @@ ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList lis
   const DType dtype = call.call.signature.dtype;
   const std::uint64_t element_bytes = call.call.question.element_bytes;
   const std::size_t first_count = tensors.front().numel();
-  const std::byte* end = tensors.front().data();
+  auto end = reinterpret_cast<std::uintptr_t>(tensors.front().data());
   ListFacts facts;
   bool is_plain = call.device.is_cpu();
   for (const Tensor& tensor : tensors) {
     const std::uint64_t count = tensor.numel();
-    is_plain &= is_good(tensor, writable) && tensor.dtype() == dtype;
+    is_plain &= is_good(tensor, writable) && tensor.dtype() == dtype && tensor.device() == call.device;
     facts.count += count;
     facts.is_even &= count == first_count;
-    facts.is_in_one_piece &= tensor.data() == end;
-    end = tensor.data() + count * element_bytes;
+    const auto begin = reinterpret_cast<std::uintptr_t>(tensor.data());  // of whatever tensor it is
+    facts.is_in_one_piece &= begin == end;
+    end = begin + count * element_bytes;
   }
   if (!is_plain) [[unlikely]]
     check_list_further(call, list, writable);
@@ -103,6 +104,7 @@ bool are_disjoint(const std::byte* one, std::uint64_t one_bytes, const std::byte
 }
 
 bool buffers_are_disjoint(const collective::Call& call) {
+  if (!call.inputs.empty() || !call.outputs.empty()) return true;  // the run works on a copy
   const std::uint64_t bytes = call.question.element_bytes;
   return are_disjoint(call.input, call.input_count * bytes, call.output, call.output_count * bytes);
 }
@@ -110,7 +112,6 @@ bool buffers_are_disjoint(const collective::Call& call) {
 // REQUIRES: !buffers_are_disjoint().
 [[gnu::noinline]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
   const collective::Call& own = call.call;
-  if (!own.inputs.empty() || !own.outputs.empty()) return false;
   if (own.reduction != nullptr && own.reduction->prepares()) return false;
   const std::uint64_t bytes = own.question.element_bytes;
   const auto layout = schedule::in_place_layout(own.question.operation, shape_of(group, own.question));

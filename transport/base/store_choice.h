@@ -71,7 +71,7 @@ class StoreChoice {
     const bool is_whole = piece >= bytes;
     if (is_whole) lines_are_slow_.hear(took.count() > slow_ns + scaled(slow_ns_per_kib, bytes));
     // In a row of copies one waits for those before it, too.
-    const bool begins_late = piece > most_piece && piece <= most_in_pieces;
+    const bool begins_late = piece > most_piece && piece < least_late_telling;
     if (!begins_late && piece <= most_telling && is_in_row_ == 0)
       cores_are_close_.hear(took.count() < close_ns + scaled(close_ns_per_kib, bytes));
     if (lines_are_slow_.is_doubted()) {
@@ -92,7 +92,8 @@ class StoreChoice {
   static constexpr std::int64_t close_ns = 100;
   static constexpr std::size_t most_in_pieces = 4096;
   static constexpr std::size_t most_piece = 2048;
-  // What is longer takes its time for other reasons, too.
+  // By the string instruction; what is longer takes its time for other reasons, too.
+  static constexpr std::size_t least_late_telling = 8 << 10;
   static constexpr std::size_t most_telling = 16 << 10;
   // A clock is read twice, in 50 ns.
   static constexpr std::uint16_t copies_per_timing = 32;

@@ -70,7 +70,9 @@ class Endpoint {
   // of its own, for both are as far from each other: then their sender copies faster than their receiver. An
   // end that sends nothing large does not know. A hint that wrappers of links need not pass on.
   bool lands_from_memory = false;
-  // Of the packet that lands, or was the last to: whether its sender had copied more of it than the first
+  // Of the packet that lands, or was the last to: how much of it came with its header. A hint as well.
+  std::size_t first_piece_bytes = 8 << 10;
+  // The same: whether its sender had copied more of it than the first
   // piece when that was seen. A hint as well.
   bool sender_was_ahead = false;
   // What large payloads cost this process's core where the link copies them: those that are sent, and those

@@ -12,10 +12,12 @@ enum class PacketKind : std::uint8_t {
 
   // A whole message as payload.
   eager = 1,
-  // A message whose data follow when it is matched: too large or without credit for eager, or synchronous; or
-  // one that the receiver may pull before they follow as `fill`. id: the sender's request; payload: none, or
-  // the RemoteKey under which a mover finds the data.
+  // A message whose data follow when it is matched: too large or without credit for eager, or synchronous.
+  // id: the sender's request; payload: none, or the RemoteKey under which a mover finds the data.
   offer = 2,
+  // One that would have been eager, and that the receiver may pull before its data follow as `fill`. As
+  // `offer`, with a key.
+  tender = 22,
 
   // The course of one message. Request numbers are those that the addressee gave out itself, but for
   // `revoke`.

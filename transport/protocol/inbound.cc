@@ -41,7 +41,7 @@ bool may_be_pulled(const Peer& peer, std::size_t bytes) noexcept {
 void copy_timed(Peer& peer, const Request& request, std::span<const std::byte> payload, std::uint64_t look,
                 CoreClock& clock) noexcept {
   peer.paths.note_arrival(peer.live_sends != 0);
-  peer.landing.begin(peer.paths, clock, payload.size(), look, peer.burst, true);
+  peer.landing.begin(peer.paths, clock, payload.size(), payload.size(), look, peer.burst, true);
   copy_bytes(request.data, payload.data(), payload.size());
   const bool from_memory = peer.endpoint != nullptr && peer.endpoint->lands_from_memory;
   peer.landing.end(peer.paths, clock, payload.size(), look, from_memory);
@@ -68,6 +68,7 @@ void Messenger::on_packet(Endpoint& endpoint, const PacketHeader& header,
   switch (header.kind) {
     case PacketKind::eager: return handle_eager(peer, header, payload, nullptr);
     case PacketKind::offer: return handle_offer(peer, header, payload, KeyKind::of_mover);
+    case PacketKind::tender: return handle_offer(peer, header, payload, KeyKind::of_tender);
     case PacketKind::device_offer: return handle_offer(peer, header, payload, KeyKind::of_device_mover);
     case PacketKind::device_note: return handle_note(peer, payload);
     case PacketKind::fill: return handle_fill(peer, header, payload, nullptr);
@@ -122,8 +123,8 @@ base::MemoryRef Messenger::on_header(Endpoint& endpoint, const PacketHeader& hea
           if (request.device != nullptr) return land_for_device(peer, request, header.payload_bytes);
           if (peer.mover != nullptr) {
             peer.paths.note_arrival(peer.live_sends != 0);
-            peer.landing.begin(peer.paths, core_clock_, header.payload_bytes, burst_, peer.burst,
-                               endpoint.sender_was_ahead);
+            peer.landing.begin(peer.paths, core_clock_, header.payload_bytes, endpoint.first_piece_bytes,
+                               burst_, peer.burst, endpoint.sender_was_ahead);
           }
           return {request.data, request.capacity_bytes};
         }

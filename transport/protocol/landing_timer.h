@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,14 +23,15 @@ template <typename Clock = CoreClock>
 class BasicLandingTimer {
  public:
   // One begins to land. `look`: of a count of looks at the network, in which messages of a stream come
-  // together; `sent_at`: at which something was last sent to the peer; `is_there`: all of it, or more than
-  // its first piece (see Endpoint::sender_was_ahead).
-  void begin(PathChoice& paths, Clock& clock, std::size_t bytes, std::uint64_t look, std::uint64_t sent_at,
-             bool is_there) noexcept {
+  // together; `first_bytes`: its first piece; `sent_at`: at which something was last sent to the peer;
+  // `is_there`: all of it, or more than its first piece (see Endpoint::sender_was_ahead).
+  void begin(PathChoice& paths, Clock& clock, std::size_t bytes, std::size_t first_bytes, std::uint64_t look,
+             std::uint64_t sent_at, bool is_there) noexcept {
     const bool is_alone = last_at_ != look;
     if ((bytes < TenderTurns::streamed_bytes && !is_alone) || !paths.wants_timing(Path::link, bytes)) return;
     if (sent_at >= last_at_) before_ = {};
     begun_at_ = look;
+    first_bytes_ = first_bytes;
     was_there_ = is_there;
     since_ = paths.begin(Path::link, clock.now());
   }
@@ -53,7 +53,7 @@ class BasicLandingTimer {
       start.in_stream = in_stream;
       if (!in_stream && !paths.shares_cores()) {
         if (!was_there_ || look != begun_at_)
-          start.at -= took / pieces(bytes);
+          start.at -= took * static_cast<std::int64_t>(first_bytes_) / static_cast<std::int64_t>(bytes);
         else
           start.at -= from_memory ? took / copies_to_memory : senders_copy * took;
       }
@@ -68,17 +68,12 @@ class BasicLandingTimer {
   // Both times what it takes to land: lines that the reader's core has had are slow to write.
   static constexpr int senders_copy = 2;
   static constexpr int longest_pause = 4;
-  // As a sender cuts it for a receiver that waits.
-  static constexpr std::size_t smallest_piece = 8 << 10;
-  static constexpr std::size_t most_pieces = 8;
-  static int pieces(std::size_t bytes) noexcept {
-    return static_cast<int>(std::clamp(bytes / smallest_piece, std::size_t{1}, most_pieces));
-  }
 
-  PathChoice::Start since_;     // zero: it is not timed
-  PathChoice::Start before_;    // the end of the one before it; zero: no stream
-  std::uint64_t begun_at_ = 0;  // the look of since_
-  bool was_there_ = false;      // the same message
+  PathChoice::Start since_;      // zero: it is not timed
+  PathChoice::Start before_;     // the end of the one before it; zero: no stream
+  std::size_t first_bytes_ = 0;  // of since_
+  std::uint64_t begun_at_ = 0;   // the look of since_
+  bool was_there_ = false;       // the same message
   std::uint64_t last_at_ = 0;
 };
 

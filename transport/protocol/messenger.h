@@ -305,8 +305,8 @@ class Messenger final : public PacketSink {
   void lose_device(Peer& peer, Request& request, base::Status status) noexcept;
 
   // routing.cc
-  void fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
-  Route* begin_route(Request& request, Peer& peer, const RemoteKey& key, Path path) noexcept;
+  void fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes, bool tendered) noexcept;
+  Route* begin_route(Request& request, Peer& peer, const RemoteKey& key, Path path, bool is_timed) noexcept;
   void end_route(Request& request) noexcept;
   void note_invited(Request& request, std::uint64_t last_moved_at) noexcept;
   void stop_inviting(Request& request) noexcept;

@@ -36,8 +36,9 @@ void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_
   const bool stands = peer.number != options_.self || ids_.find(remote_id) != nullptr;
   const bool is_on_device = request.device != nullptr;
   if (wanted != 0) peer.accepted.push_back(request);
-  if (wanted != 0 && kind == KeyKind::of_mover && peer.mover != nullptr && stands && !is_on_device)
-    return fetch(request, peer, key, wanted);
+  const bool is_of_mover = kind == KeyKind::of_mover || kind == KeyKind::of_tender;
+  if (wanted != 0 && is_of_mover && peer.mover != nullptr && stands && !is_on_device)
+    return fetch(request, peer, key, wanted, kind == KeyKind::of_tender);
   if (wanted != 0 && kind == KeyKind::of_device_mover && is_on_device && peer.device_mover != nullptr &&
       stands)
     return bring_to_device(request, peer, key, wanted);

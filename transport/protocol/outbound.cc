@@ -18,14 +18,6 @@ constexpr int pieces_per_turn = 4;
 constexpr std::size_t least_own_piece = 4096;
 // What the link takes only from time to time if its peer does not read.
 constexpr std::size_t least_moved_piece = 64 << 10;
-
-// Whether an offer has a key. Of what is too large to be sent at once its receiver chooses the path. What is
-// offered for want of credit is a part of a stream, and comes as others of its size do there.
-bool has_key(const Peer& peer, std::size_t bytes) noexcept {
-  const bool is_better_pulled = bytes > peer.eager_limit_bytes ||
-                                (bytes >= TenderTurns::streamed_bytes && peer.tender_turns.are_pulled(bytes));
-  return peer.mover != nullptr && is_better_pulled;
-}
 }  // namespace
 
 Posted Messenger::send(const SendSpec& spec) noexcept {
@@ -259,7 +251,10 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
   if (exposure && exposure->handle == 0) exposure.reset();
   const bool tender = exposure.has_value();
   const bool eager = request.errand == Errand::eager && !tender;
-  PacketHeader header{.kind = eager ? PacketKind::eager : PacketKind::offer, .type_code = request.type_code};
+  PacketHeader header{.kind = eager    ? PacketKind::eager
+                              : tender ? PacketKind::tender
+                                       : PacketKind::offer,
+                      .type_code = request.type_code};
   header.context = request.envelope.context;
   header.tag = request.envelope.tag;
   header.id = eager ? 0 : request.id;
@@ -273,7 +268,7 @@ bool Messenger::run_send_errand(Peer& peer, Request& request, Urgency urgency) n
       (void)end_move(request);
       return false;
     }
-  } else if (!eager && !tender && has_key(peer, request.message_bytes)) {
+  } else if (!eager && !tender && peer.mover != nullptr) {
     exposure = expose(peer, request);
   }
   if (exposure) {

@@ -242,14 +242,14 @@ void PathChoice::compare(std::size_t place, Path sampled) noexcept {
     if (is_slower && (of.on_trial || others.counted == CopyRate::few_samples)) change(place);
     return;
   }
+  const bool is_known_now = of.rates[index(sampled)].counted == CopyRate::few_samples;
+  const bool was_known = std::exchange(of.is_known, of.is_known || is_known_now);
   if (is_joint(place)) {
     of.slower = 0;
     return;
   }
-  if (!of.is_known && of.rates[index(sampled)].counted == CopyRate::few_samples) {
-    of.is_known = true;
-    if (is_slower && of.age < old_age && others.counted == CopyRate::few_samples) return change(place);
-  }
+  const bool is_news = is_known_now && !was_known && others.counted == CopyRate::few_samples;
+  if (is_news && is_slower) return change(place);
   of.slower = is_slower ? of.slower + 1 : 0;
   const bool may_tell = !others.is_old || of.longest_trial < most_of_a_trial;
   if (of.slower == long_spell && !of.on_trial && may_tell) of.wait = 0;

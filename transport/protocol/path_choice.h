@@ -116,7 +116,7 @@ class PathChoice {
   void note_answered() noexcept;
   void note_unanswered() noexcept;
 
-  // Of messages of this size, as things are; for tests.
+  // Of messages of this size, as things are.
   [[nodiscard]] Path favourite(std::size_t bytes) const noexcept { return better_now(class_of(bytes)); }
 
   // A bit for each class below 1 MiB, from the smallest: set if its messages are better pulled, as things

@@ -39,17 +39,30 @@ Path choose_path(Peer& peer, std::size_t bytes, std::uint32_t self) noexcept {
   return peer.paths.choose(bytes, self < peer.number ? PathChoice::Lead::ours : PathChoice::Lead::peers);
 }
 
+// Of a smaller one, which was offered for want of credit, or because it is synchronous. Short ones come by
+// the link if the one before came at this look or the last, as they do where there is credit.
+bool comes_in_stream(Peer& peer, std::size_t bytes, std::uint64_t look) noexcept {
+  const std::uint64_t last = std::exchange(peer.offered_at, look);
+  if (bytes > peer.eager_limit_bytes) return false;
+  if (bytes < TenderTurns::streamed_bytes) return look - last <= 1;
+  return peer.paths.favourite(bytes) == Path::link;
+}
+
 }  // namespace
 
 // Gets what a key is for. REQUIRES: there is a mover.
-void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept {
+void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes,
+                      bool tendered) noexcept {
   Route* route = nullptr;
   if (!peer.mover->outruns_links(key)) {
     peer.paths.note_arrival(peer.live_sends != 0);
-    if (bytes >= options_.routed_bytes)
-      route = begin_route(request, peer, key, choose_path(peer, bytes, options_.self));
-    else if (peer.paths.wants_timing(Path::pull, bytes))
-      route = begin_route(request, peer, key, Path::pull);
+    const bool is_large = bytes >= options_.routed_bytes;
+    const bool is_in_stream = !tendered && !is_large && comes_in_stream(peer, bytes, burst_);
+    const Path path = is_large       ? choose_path(peer, bytes, options_.self)
+                      : is_in_stream ? Path::link
+                                     : Path::pull;
+    const bool is_timed = is_large || peer.paths.wants_timing(path, bytes);
+    if (is_timed || path == Path::link) route = begin_route(request, peer, key, path, is_timed);
   }
   if (route == nullptr || route->path == Path::pull) return pull(request, peer, key, bytes);
   invited_.push_back(*route);
@@ -57,13 +70,14 @@ void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::s
 }
 
 // Null: out of memory, and it is pulled.
-Route* Messenger::begin_route(Request& request, Peer& peer, const RemoteKey& key, Path path) noexcept {
+Route* Messenger::begin_route(Request& request, Peer& peer, const RemoteKey& key, Path path,
+                              bool is_timed) noexcept {
   try {
     request.route = routes_.create(request, key, path, PathChoice::Start{}, burst_);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  request.route->since = peer.paths.begin(path, core_clock_.now());
+  if (is_timed) request.route->since = peer.paths.begin(path, core_clock_.now());
   return request.route;
 }
 
@@ -73,7 +87,11 @@ void Messenger::end_route(Request& request) noexcept {
   const bool whole =
       route->path == Path::pull ? request.pulled : request.moved_bytes == request.message_bytes;
   if (InvitedList::is_linked(*route)) InvitedList::remove(*route);
-  request.peer->paths.end(route->path, request.message_bytes, route->since, core_clock_.now(), whole);
+  PathChoice& paths = request.peer->paths;
+  if (route->is_timed())
+    paths.end(route->path, request.message_bytes, route->since, core_clock_.now(), whole);
+  else if (whole)
+    paths.note_end(request.message_bytes);
   routes_.destroy(route);
 }
 
@@ -85,7 +103,7 @@ void Messenger::note_invited(Request& request, std::uint64_t last_moved_at) noex
   InvitedList::remove(route);
   // It could have begun at once, but its caller computed, and now its background thread takes the core from
   // it; unless others had the core.
-  const bool is_late = !core_clock_.is_shared() && last_moved_at <= route.asked_at &&
+  const bool is_late = route.is_timed() && !core_clock_.is_shared() && last_moved_at <= route.asked_at &&
                        core_clock_.now() - route.since.at > late_answer;
   is_late ? request.peer->paths.note_unanswered() : request.peer->paths.note_answered();
 }
@@ -97,7 +115,7 @@ void Messenger::stop_inviting(Request& request) noexcept {
   Route& route = *request.route;
   const auto now = core_clock_.now();
   peer.paths.note_unanswered();
-  peer.paths.end(route.path, request.message_bytes, route.since, now, false);
+  if (route.is_timed()) peer.paths.end(route.path, request.message_bytes, route.since, now, false);
   route.path = Path::pull;
   route.since = peer.paths.begin(route.path, now);
   if (Outbox::is_linked(request)) {  // the grant has not even left

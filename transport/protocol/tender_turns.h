@@ -14,9 +14,9 @@ namespace parley::transport {
 // class of their size (PathChoice), and the other way now and then, for the receiver to learn what that
 // takes. A trial of the link goes once round its memory, and half as much again: only then is that as near as
 // it is for a program that sends much. One of pulls needs no more than what leaves the stream of the others.
-// Each is at least 8 messages long. The first one comes after 8 messages, then they come after 4, 16, 64, 256
-// and at last each 512 times as many, for a pull may take four times as long; on news, which are certain by
-// then, after 1 024 messages, 16 times as many and so on.
+// Each is at least 8 messages long. The first one comes after 8 messages, then they come after 4, 16, 64 and
+// at last each 128 times as many, those of pulls 512 times, for a pull may take four times as long; on news,
+// which are certain by then, after 1 024 messages, 16 times as many and so on.
 //
 // Pure. Thread-safety: none; the engine's lock.
 class TenderTurns {
@@ -26,7 +26,7 @@ class TenderTurns {
     const std::size_t place = PathChoice::class_of(bytes);
     if (place >= PathChoice::tender_classes) return true;
     Turn& turn = turns_[place];
-    const bool is_pulled = are_pulled(bytes);
+    const bool is_pulled = (pulled_classes_ >> place & 1U) != 0;
     if (turn.until_trial != 0) {
       --turn.until_trial;
       return is_pulled;
@@ -36,15 +36,9 @@ class TenderTurns {
     if (++turn.tried >= trial) {
       turn.tried = 0;
       turn.until_trial = turn.restraint * trial;
-      turn.restraint = std::min(4 * turn.restraint, most_restraint);
+      turn.restraint = std::min(4 * turn.restraint, is_pulled ? most_restraint : most_restraint_of_pulls);
     }
     return !is_pulled;
-  }
-
-  // Whether the receiver has found pulls of this size faster, or has not said anything of it.
-  [[nodiscard]] bool are_pulled(std::size_t bytes) const noexcept {
-    const std::size_t place = PathChoice::class_of(bytes);
-    return place >= PathChoice::tender_classes || (pulled_classes_ >> place & 1U) != 0;
   }
 
   // The receiver's PathChoice::pulled_classes(). A trial that has brought something new is over.
@@ -64,7 +58,8 @@ class TenderTurns {
   static constexpr std::uint32_t shortest_trial = 8;
   static constexpr std::uint32_t longest_trial_of_pulls = 24;
   static constexpr std::size_t lap_bytes = 6 << 20;  // of a window of 4 MiB, the largest
-  static constexpr std::uint32_t most_restraint = 512;
+  static constexpr std::uint32_t most_restraint = 128;
+  static constexpr std::uint32_t most_restraint_of_pulls = 512;
 
  private:
   struct Turn {

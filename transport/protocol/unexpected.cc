@@ -32,12 +32,12 @@ void Messenger::keep(Peer& peer, const PacketHeader& header, std::span<const std
   message->type_code = header.type_code;
   message->message_bytes = header.message_bytes;
   if (header.kind != PacketKind::eager) {
-    const bool is_on_device = header.kind == PacketKind::device_offer;
     message->state = UnexpectedState::offered;
     message->remote_id = header.id;
-    message->key = payload.empty() ? KeyKind::none
-                   : is_on_device  ? KeyKind::of_device_mover
-                                   : KeyKind::of_mover;
+    message->key = payload.empty()                           ? KeyKind::none
+                   : header.kind == PacketKind::device_offer ? KeyKind::of_device_mover
+                   : header.kind == PacketKind::tender       ? KeyKind::of_tender
+                                                             : KeyKind::of_mover;
     copy_bytes(message->small.data(), payload.data(), payload.size());
     if (!list_offer(*message)) return messages_.destroy(message);
   } else if (!store(*message, payload, adoptable)) {

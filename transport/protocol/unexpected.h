@@ -16,7 +16,7 @@ enum class UnexpectedState : std::uint8_t {
 };
 
 // Whose key came with an offer.
-enum class KeyKind : std::uint8_t { none, of_mover, of_device_mover };
+enum class KeyKind : std::uint8_t { none, of_mover, of_tender, of_device_mover };
 
 // A message that came before its receive. Owned by Messenger's pool: in the matcher, or held by a probe; an
 // offer is also listed in its peer, until it is taken back or the peer is gone.

@@ -110,6 +110,7 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   writer_.set_in_burst(true);
   if (write_pieces()) return Code::ok;
   done_ = done;
+  looks_until_fetch_ = 0;
   need_room();
   return Code::in_progress;
 }
@@ -136,11 +137,14 @@ Area ShmLink::area_for(std::size_t payload_bytes) noexcept {
   return Area::window;
 }
 
-// The least that a receiver waits for, if it waits: half as much where each piece takes little time on its
-// way. Else few large pieces.
+// The least that a receiver waits for, if it waits: half as much where a piece takes little time on its way,
+// and two pieces at least. Else few large ones.
 std::uint32_t ShmLink::piece_for(Area area, std::size_t payload_bytes) const noexcept {
   const std::size_t wanted = writer_.drained() ? payload_bytes / pieces_of_a_packet : payload_bytes;
-  const std::size_t least = writer_.stores().cores_are_close() ? smallest_piece : 2 * smallest_piece;
+  const std::size_t least =
+      writer_.stores().cores_are_close()
+          ? smallest_piece
+          : std::clamp<std::size_t>(std::bit_ceil(payload_bytes) / 2, smallest_piece, 2 * smallest_piece);
   const std::size_t piece =
       std::min<std::size_t>(std::max(std::bit_ceil(wanted), least), largest_piece(area));
   return static_cast<std::uint32_t>(std::min(piece, payload_bytes));
@@ -154,6 +158,7 @@ std::uint32_t ShmLink::largest_piece(Area area) const noexcept {
 bool ShmLink::give_up_window() noexcept {
   if (done_ != nullptr || !writer_.drained()) return false;
   window_.reset();
+  looks_until_fetch_ = 0;
   return true;
 }
 
@@ -165,6 +170,7 @@ void ShmLink::leave_window() noexcept {
   else
     windows_.retire(*window_);
   window_.reset();
+  looks_until_fetch_ = 0;
 }
 
 // False: there is no room, or something has come that is to be read before more is written.
@@ -229,10 +235,11 @@ std::size_t ShmLink::receive() noexcept {
     if (look == Look::empty) break;
     ++events;
     is_in_burst_ = false;
+    looks_until_fetch_ = 0;
     bytes += record.chunk.size();
     if (events > shm::RingReader::cells_ahead) reader_.fetch_ahead();
     if (look == Look::record && is_whole(record)) [[likely]] {
-      if (events == 1) writer_.fetch_for_answer(record.chunk.size());
+      if (events == 1 && came_alone_) writer_.fetch_for_answer(record.chunk.size());
       sink_.on_packet(*this, record.header, record.chunk);
     } else if (const Status status =
                    look == Look::record ? deliver(record) : Status(Code::protocol_violation);
@@ -242,6 +249,7 @@ std::size_t ShmLink::receive() noexcept {
     }
     if (reader_.release()) facts_.bell.ring_if_asleep();
   }
+  if (events != 0) came_alone_ = events == 1;
   // Who sees that all was read sends the next large packet in pieces, and can give up its window.
   if (!ended() && !reader_.has_next()) reader_.hand_back();
   // Nothing follows the peer's end: it had written all this before.
@@ -268,6 +276,8 @@ Status ShmLink::deliver(const Record& record) noexcept {
     return Code::protocol_violation;
   landing_ = header;
   missing_bytes_ = header.payload_bytes;
+  writer_.fetch_counts();
+  first_piece_bytes = record.chunk.size();
   sender_was_ahead = reader_.has_another();
   destination_ = sink_.on_header(*this, header).data;
   return land(record.chunk);

@@ -100,7 +100,7 @@ class ShmLink final : public Endpoint,
   [[nodiscard]] const base::UniqueFd& end_of_life() const noexcept { return facts_.end_of_life; }
 
  private:
-  // A larger packet travels in pieces, so that both sides copy at the same time.
+  // A larger packet travels in pieces, of so much at least, so that both sides copy at the same time.
   static constexpr std::uint32_t smallest_piece = 8 << 10;
 
   bool give_up_window() noexcept override;
@@ -149,6 +149,7 @@ class ShmLink final : public Endpoint,
   shm::Area last_area_ = shm::Area::own;
   std::uint32_t last_bytes_ = 0;
   std::uint32_t looks_until_fetch_ = 0;  // 0: none is due
+  bool came_alone_ = true;               // what was delivered last: then an answer may be what it waits for
 
   // A large packet that is arriving.
   PacketHeader landing_{};

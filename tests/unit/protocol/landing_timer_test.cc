@@ -37,7 +37,7 @@ class Peer {
   void land(std::chrono::nanoseconds pause, std::uint64_t before = 1, std::uint64_t while_it_lands = 1) {
     HandClock::time += pause;
     look += before;
-    timer.begin(paths, clock, size, look, sent_at, is_there);
+    timer.begin(paths, clock, size, 8 << 10, look, sent_at, is_there);
     HandClock::time += 2us;
     look += while_it_lands;
     timer.end(paths, clock, size, look, from_memory);
