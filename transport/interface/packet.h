@@ -56,7 +56,7 @@ enum class PacketKind : std::uint8_t {
   // It is not, and closes. id: a TurnedAway.
   turned_away = 15,
 
-  // The whole message of an offer that was not pulled soon, with credit, as an eager one. id: the sender's
+  // The whole message of a tender that was not pulled soon, with credit, as an eager one. id: the sender's
   // request, as in the offer; message_bytes: as there.
   fill = 16,
 
@@ -114,7 +114,7 @@ struct PacketHeader {
   std::int64_t tag = 0;             // matching: tag; else by kind
   std::uint32_t payload_bytes = 0;  // bytes that follow this header
   std::uint32_t id = 0;             // a request of one side, by kind
-  std::uint64_t message_bytes = 0;  // whole message (eager, offer), wanted bytes (grant)
+  std::uint64_t message_bytes = 0;  // whole message (eager, offer, tender), wanted bytes (grant)
 };
 static_assert(sizeof(PacketHeader) == 32 && std::is_trivially_copyable_v<PacketHeader>);
 

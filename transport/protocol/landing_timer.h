@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ class BasicLandingTimer {
     if ((bytes < TenderTurns::streamed_bytes && !is_alone) || !paths.wants_timing(Path::link, bytes)) return;
     if (sent_at >= last_at_) before_ = {};
     begun_at_ = look;
-    first_bytes_ = first_bytes;
+    first_share_ = static_cast<double>(std::min(first_bytes, bytes)) / static_cast<double>(bytes);
     was_there_ = is_there;
     since_ = paths.begin(Path::link, clock.now());
   }
@@ -53,7 +54,7 @@ class BasicLandingTimer {
       start.in_stream = in_stream;
       if (!in_stream && !paths.shares_cores()) {
         if (!was_there_ || look != begun_at_)
-          start.at -= took * static_cast<std::int64_t>(first_bytes_) / static_cast<std::int64_t>(bytes);
+          start.at -= std::chrono::duration_cast<std::chrono::nanoseconds>(took * first_share_);
         else
           start.at -= from_memory ? took / copies_to_memory : senders_copy * took;
       }
@@ -69,11 +70,11 @@ class BasicLandingTimer {
   static constexpr int senders_copy = 2;
   static constexpr int longest_pause = 4;
 
-  PathChoice::Start since_;      // zero: it is not timed
-  PathChoice::Start before_;     // the end of the one before it; zero: no stream
-  std::size_t first_bytes_ = 0;  // of since_
-  std::uint64_t begun_at_ = 0;   // the look of since_
-  bool was_there_ = false;       // the same message
+  PathChoice::Start since_;     // zero: it is not timed
+  PathChoice::Start before_;    // the end of the one before it; zero: no stream
+  double first_share_ = 0;      // the first piece's, of the message of since_
+  std::uint64_t begun_at_ = 0;  // the look of since_
+  bool was_there_ = false;      // the same message
   std::uint64_t last_at_ = 0;
 };
 

@@ -48,10 +48,7 @@ std::size_t PathChoice::class_of(std::size_t bytes) noexcept {
 }
 
 Path PathChoice::choose(std::size_t bytes, Lead lead) noexcept {
-  if (skip_ != 0) {
-    --skip_;
-    return Path::pull;
-  }
+  if (!may_ask()) return Path::pull;
   const std::size_t place = class_of(bytes);
   if (is_joint(place) && lead == Lead::peers) return habits_[place - tender_classes].path;
   inherit(place);
@@ -218,7 +215,7 @@ void PathChoice::end(Path path, std::size_t bytes, const Start& since, TimePoint
   if (beside_own_pieces) ns /= copies_of_link;                    // half of it was ours
   if (path == Path::link && shares_cores_) ns *= copies_of_link;  // and the sender's copy took its core
   const auto served_bytes = static_cast<float>(ended_bytes_ - begun.ended_bytes);
-  const bool may_follow_pause = path == Path::link && !begun.in_stream && place < tender_classes;
+  const bool may_follow_pause = path == Path::link && !since.in_stream && place < tender_classes;
   const float weight = may_follow_pause ? weight_of_pause : CopyRate::usual_weight_of_longer;
   CopyRate& rate = of.rates[index(path)];
   const bool is_favourite = path == of.favourite;

@@ -67,7 +67,13 @@ class PathChoice {
 
   // The path of the next message. begin() and end() follow, or none of them.
   Path choose(std::size_t bytes, Lead lead = Lead::ours) noexcept;
-  // Of one whose path its sender has chosen: whether begin() and end() are to follow.
+  // Whether to ask the sender of the next message to put it on the link, if that is the better way: rule 6.
+  bool may_ask() noexcept {
+    if (skip_ == 0) return true;
+    --skip_;
+    return false;
+  }
+  // Of one whose path others have chosen: whether begin() and end() are to follow.
   bool wants_timing(Path path, std::size_t bytes) noexcept;
 
   // Whether the answer for the next one of that size will be yes.

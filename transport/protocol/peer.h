@@ -125,7 +125,7 @@ struct Peer {
   std::uint32_t told_pulled_classes = PathChoice::all_pulled;  // of these, what it knows
   LandingTimer landing;                                        // of its smaller messages to us
   std::uint64_t moved_at = 0;    // the look at which large data moved last, to it or to us
-  std::uint64_t offered_at = 0;  // the look at which an offer of its memory was accepted last
+  std::uint64_t offered_at = 0;  // the look at which what it offered for want of credit came last
 
   // The packet whose payload is landing: straight in a receive's buffer, else in a buffer of the pool.
   Request* landing_request = nullptr;

@@ -57,12 +57,16 @@ void Messenger::fetch(Request& request, Peer& peer, const RemoteKey& key, std::s
   if (!peer.mover->outruns_links(key)) {
     peer.paths.note_arrival(peer.live_sends != 0);
     const bool is_large = bytes >= options_.routed_bytes;
-    const bool is_in_stream = !tendered && !is_large && comes_in_stream(peer, bytes, burst_);
+    const bool is_in_stream =
+        !tendered && !is_large && comes_in_stream(peer, bytes, burst_) && peer.paths.may_ask();
+    // Short ones of a stream tell nothing of lone ones.
+    const bool may_tell = !is_in_stream || bytes >= TenderTurns::streamed_bytes;
     const Path path = is_large       ? choose_path(peer, bytes, options_.self)
                       : is_in_stream ? Path::link
                                      : Path::pull;
-    const bool is_timed = is_large || peer.paths.wants_timing(path, bytes);
+    const bool is_timed = is_large || (may_tell && peer.paths.wants_timing(path, bytes));
     if (is_timed || path == Path::link) route = begin_route(request, peer, key, path, is_timed);
+    if (route != nullptr) route->since.in_stream = is_in_stream;
   }
   if (route == nullptr || route->path == Path::pull) return pull(request, peer, key, bytes);
   invited_.push_back(*route);
@@ -101,9 +105,10 @@ void Messenger::note_invited(Request& request, std::uint64_t last_moved_at) noex
   Route& route = *request.route;
   if (!InvitedList::is_linked(route)) return;
   InvitedList::remove(route);
+  if (!route.is_timed()) return;
   // It could have begun at once, but its caller computed, and now its background thread takes the core from
   // it; unless others had the core.
-  const bool is_late = route.is_timed() && !core_clock_.is_shared() && last_moved_at <= route.asked_at &&
+  const bool is_late = !core_clock_.is_shared() && last_moved_at <= route.asked_at &&
                        core_clock_.now() - route.since.at > late_answer;
   is_late ? request.peer->paths.note_unanswered() : request.peer->paths.note_answered();
 }

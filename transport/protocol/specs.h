@@ -23,7 +23,8 @@ struct MessengerOptions {
   std::optional<std::size_t> eager_limit_bytes = std::nullopt;
   std::size_t piece_bytes = 1024 * 1024;  // of a granted message, at most max_payload_bytes
   // From here on the receiver of a message that could be pulled may ask for it by the link. Larger than what
-  // is eager where there is a mover: of tendered ones it only tells what it prefers.
+  // is eager where there is a mover: of tendered ones it only tells what it prefers, and of what lacks credit
+  // it asks for what is part of a stream.
   std::size_t routed_bytes = 64 * 1024 + 1;
   // Tags of contexts of which these bits are zero bring a note: what is matched is the tag without its low
   // note_bits. 0: there are none.
