@@ -107,11 +107,11 @@ class Commons {
   };
   // The next `count` turns are the caller's. All ranks take them in the same order.
   Turns take_turns(std::uint32_t count) noexcept;
+  // And so many more. REQUIRES: it was the last to take some.
+  void take_further_turns(std::uint32_t count) noexcept { next_turn_ += count; }
   // Has this core own the line of the next turn before we publish there. For who begins a call: others look
   // at it while they wait for us, and a store alone would have to take it from them.
   void fetch_next_line() const noexcept { base::fetch_for_write(line(team_.rank, next_turn_)); }
-  // And so many more. REQUIRES: it was the last to take some.
-  void take_further_turns(std::uint32_t count) noexcept { next_turn_ += count; }
 
   // Our own mark. Wakes nobody: see ring().
   void publish(std::uint64_t mark, std::uint64_t call) noexcept;

@@ -72,8 +72,7 @@ class Endpoint {
   bool lands_from_memory = false;
   // Of the packet that lands, or was the last to: how much of it came with its header. A hint as well.
   std::size_t first_piece_bytes = 8 << 10;
-  // The same: whether its sender had copied more of it than the first
-  // piece when that was seen. A hint as well.
+  // The same: whether its sender had copied more of it than the first piece when that was seen.
   bool sender_was_ahead = false;
   // What large payloads cost this process's core where the link copies them: those that are sent, and those
   // that land. Hints as well.

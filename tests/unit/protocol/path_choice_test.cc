@@ -153,31 +153,31 @@ TEST(PathChoice, LearnsFromWindowsThatAreLongerThanATrial) {
   EXPECT_EQ(by_link, 100);
 }
 
-// Of a deep window the first pulls end beside the trial, and its rest, which counts, before the others.
-TEST(PathChoice, WhatWasTimedBeforeTheFavouriteIsComparedWhenThatIsKnown) {
-  TimedPair pair;
+void begin_with_pulls_that_do_not_count(TimedPair& pair) {
   PathChoice& choice = pair.choice;
   for (std::uint32_t i = 0; i < PathChoice::first_trial_after; ++i) {
     ASSERT_EQ(choice.choose(mib), Path::pull);
     choice.end(Path::pull, mib, choice.begin(Path::pull, pair.now), pair.now + 1us, false);
   }
+}
+
+// Of a deep window the first pulls end beside the trial, and its rest, which counts, before the others.
+TEST(PathChoice, WhatWasTimedBeforeTheFavouriteIsComparedWhenThatIsKnown) {
+  TimedPair pair;
+  begin_with_pulls_that_do_not_count(pair);
   constexpr int cold = 2;
   EXPECT_EQ(pair.run(CopyRate::few_samples + cold, mib, 80us, 30us), CopyRate::few_samples + cold);
-  EXPECT_EQ(choice.favourite(mib), Path::pull) << "nothing is known of pulls";
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull) << "nothing is known of pulls";
   EXPECT_EQ(pair.run(CopyRate::few_samples + 1, mib, 80us, 30us), 0);
-  EXPECT_EQ(choice.favourite(mib), Path::link);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::link);
 }
 
 // What is slower at first sight stays so.
 TEST(PathChoice, WhatWasTimedBeforeTheFavouriteAndIsSlowerChangesNothing) {
   TimedPair pair;
-  PathChoice& choice = pair.choice;
-  for (std::uint32_t i = 0; i < PathChoice::first_trial_after; ++i) {
-    ASSERT_EQ(choice.choose(mib), Path::pull);
-    choice.end(Path::pull, mib, choice.begin(Path::pull, pair.now), pair.now + 1us, false);
-  }
+  begin_with_pulls_that_do_not_count(pair);
   (void)pair.run(50, mib, 30us, 80us);
-  EXPECT_EQ(choice.favourite(mib), Path::pull);
+  EXPECT_EQ(pair.choice.favourite(mib), Path::pull);
 }
 
 TEST(PathChoice, FindsWhenTheOtherGetsFast) {
