@@ -3,10 +3,11 @@
 #include <parley/error.h>
 
 #include <algorithm>
+#include <mutex>
+#include <string>
 #include <system_error>
 
 #include "transport/base/log.h"
-#include "transport/base/spin.h"
 
 namespace parley::transport {
 
@@ -20,15 +21,6 @@ constexpr auto drain_period = std::chrono::milliseconds(2);
 constexpr auto reactor_period = std::chrono::microseconds(200);
 // A handshake goes on for some round trips after each of its steps.
 constexpr auto reactor_attention = std::chrono::milliseconds(20);
-
-std::size_t look_at(Endpoint& awaited, std::uint32_t looks) noexcept {
-  std::size_t events = awaited.take_arrived();
-  while (events == 0 && --looks != 0) {
-    base::cpu_relax();
-    events = awaited.take_arrived();
-  }
-  return events;
-}
 
 }  // namespace
 
@@ -89,7 +81,7 @@ std::size_t Engine::poll_once(Endpoint* awaited, const WaitCondition* condition,
   if (sleep_announced_) [[unlikely]]
     stand_in_for_loop();
   messenger_.end_burst();
-  std::size_t events = quick_looks != 0 ? look_at(*awaited, quick_looks) : 0;
+  std::size_t events = quick_looks_.at(awaited, quick_looks);
   const bool may_be_short = condition != nullptr && short_passes_ < most_short_passes;
   bool is_short = false;
   for (auto& transport : transports_) {

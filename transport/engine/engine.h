@@ -5,12 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +20,7 @@
 #include "transport/engine/engine_lock.h"
 #include "transport/engine/event_loop_bell.h"
 #include "transport/engine/idle_policy.h"
+#include "transport/engine/quick_looks.h"
 #include "transport/interface/transport.h"
 #include "transport/protocol/messenger.h"
 #include "transport/socket/reactor.h"
@@ -283,7 +282,7 @@ class Engine {
   // Looks at `awaited` alone first; once `condition` holds, at no further transport: that is a short pass.
   std::size_t poll_once(Endpoint* awaited, const WaitCondition* condition = nullptr,
                         std::uint32_t quick_looks = 0) noexcept;
-  std::uint32_t quick_looks(const Endpoint* awaited, const Watch& watch) const noexcept;
+  std::uint32_t quick_looks(const Endpoint* awaited) const noexcept;
   void give_core_away(Watch& watch);
   void read_clock(Watch& watch) noexcept;
   bool timed_out(const Watch& watch) const noexcept;
@@ -376,6 +375,7 @@ class Engine {
   std::uint64_t calls_without_rest_ = 0;  // Messenger::link_calls() when the transports had nothing unsent
   bool core_per_rank_ = true;
   LongLooks long_looks_;
+  QuickLooks quick_looks_;
   bool left_ = false;
   AgentList agents_;                                             // awake
   AgentList late_agents_;                                        // wake_later()

@@ -50,12 +50,6 @@ class IdlePolicy {
   // Borrows `looks`, which all waits of a process share.
   IdlePolicy(bool core_per_rank, LongLooks& looks) noexcept : looks_(looks), core_per_rank_(core_per_rank) {}
 
-  // How often the peer that is waited for is looked at alone before the next poll, which looks at everything:
-  // more than once where nothing has come so far and this core has nothing else to do.
-  [[nodiscard]] std::uint32_t quick_looks() const noexcept {
-    return core_per_rank_ && empty_polls_ != 0 ? quick_looks_of_idle : 1;
-  }
-
   // After a poll that found nothing, quick looks before it included. `waited` is what the caller last
   // measured; zero before the first `clock` since the last reset().
   Step next(std::chrono::nanoseconds waited, std::uint32_t quick_looks = 0) noexcept {
@@ -83,9 +77,6 @@ class IdlePolicy {
 
   // No clock is read in a wait that is over by then.
   static constexpr std::uint32_t looks_per_clock = 1000;
-  // A poll takes as long as one of these with its pause, 15 to 20 ns: what comes meanwhile then waits for it
-  // in one case of seven.
-  static constexpr std::uint32_t quick_looks_of_idle = 6;
   // Measured here: a wake-up costs 16 to 40 us; a 1 MiB message over loopback takes 250 us.
   static constexpr std::chrono::nanoseconds spin_budget = std::chrono::milliseconds(2);
   // 3 to 5 us over shared memory, 30 us over TCP; an answer takes 0.2 and 3 us. With half of it a pair rarely

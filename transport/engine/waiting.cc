@@ -79,10 +79,11 @@ bool Engine::wait_held(WaitCondition condition, std::span<Request* const> reques
 bool Engine::poll_until(WaitCondition condition, Watch& watch) {
   polling_ = true;
   watch.yielded = {};
+  quick_looks_.begin();
   Endpoint* awaited = awaited_endpoint(watch.requests);
   bool in_time = true;
   for (std::uint32_t busy_polls = 0; in_time;) {
-    const std::uint32_t looks = quick_looks(awaited, watch);
+    const std::uint32_t looks = quick_looks(awaited);
     const std::size_t events = poll_once(awaited, &condition, looks);
     if (short_passes_ == 0) count_poll();
     if (events != 0) {
@@ -108,9 +109,9 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
 }
 
 // How often `awaited` alone is looked at before the next pass: once if other things are looked at or counted
-// with each pass; not at all before a whole pass that is due, where something that was sent may wait for one,
-// and in one pass of four: its transport has more to do than to deliver.
-std::uint32_t Engine::quick_looks(const Endpoint* awaited, const Watch& watch) const noexcept {
+// with each pass, or the peer may want this core; not at all before a whole pass that is due, where something
+// that was sent may wait for one, and in one pass of four: its transport has more to do than to deliver.
+std::uint32_t Engine::quick_looks(const Endpoint* awaited) const noexcept {
   static_assert((most_short_passes + 1) % short_passes_per_progress == 0,
                 "the whole pass is one of the four");
   const bool may_look = awaited != nullptr && awaited->has_quick_look &&
@@ -119,7 +120,7 @@ std::uint32_t Engine::quick_looks(const Endpoint* awaited, const Watch& watch) c
   if (!may_look) return 0;
   const bool others_wait =
       lock_.contended() || messenger_.wants_pump() || !watchers_.empty() || !late_agents_.empty();
-  return others_wait ? 1 : watch.idle.quick_looks();
+  return others_wait || !core_per_rank_ ? 1 : QuickLooks::most;
 }
 
 // After a poll that found nothing. False: timed out.

@@ -30,9 +30,11 @@ constexpr std::size_t windowed_bytes = 4 << 10;
 // With n pieces the receiver's copy ends 1/n after the sender's; more pieces cost more than they bring.
 constexpr std::size_t pieces_of_a_packet = 8;
 constexpr std::uint32_t largest_window_piece = 256 << 10;
-// So many looks that found nothing come before the lines of the next chunk are fetched: what was sent is on
-// its way by then, and the answer is not.
-constexpr std::uint32_t looks_before_fetch = 4;
+// So many looks that found nothing come before the lines of the next chunk are fetched: what was sent has
+// been read by then, which takes the longer the more it is, and the answer is not on its way.
+constexpr std::uint32_t looks_before_fetch(std::size_t chunk_bytes) {
+  return static_cast<std::uint32_t>(1 + chunk_bytes / 1024);
+}
 }  // namespace
 
 ShmLink::ShmLink(shm::Acquaintance acquaintance, PacketSink& sink, ShmLinkLists& lists,
@@ -92,7 +94,7 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   if (chunk.size() > shm::inline_bytes) {
     last_area_ = area;
     last_bytes_ = static_cast<std::uint32_t>(chunk.size());
-    looks_until_fetch_ = looks_before_fetch;
+    looks_until_fetch_ = looks_before_fetch(chunk.size());
   }
   if (urgency == Urgency::now)
     ring_now();

@@ -62,20 +62,6 @@ TEST(IdlePolicy, WithACoreItPollsUntilItsBudgetIsSpent) {
   EXPECT_EQ(policy.next({}), Step::poll);
 }
 
-TEST(IdlePolicy, WithACoreItLooksMoreOftenAtItsPeerOnceNothingHasCome) {
-  LongLooks looks;
-  IdlePolicy policy(true, looks);
-  EXPECT_EQ(policy.quick_looks(), 1U);
-  policy.next({}, 1);
-  EXPECT_EQ(policy.quick_looks(), IdlePolicy::quick_looks_of_idle);
-  policy.reset();
-  EXPECT_EQ(policy.quick_looks(), 1U);
-
-  IdlePolicy on_shared_core(false, looks);
-  on_shared_core.next({}, 1);
-  EXPECT_EQ(on_shared_core.quick_looks(), 1U) << "its peer may want this core";
-}
-
 TEST(IdlePolicy, QuickLooksCountWhereTheClockIsDue) {
   LongLooks looks;
   IdlePolicy policy(true, looks);

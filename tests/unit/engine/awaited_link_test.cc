@@ -9,7 +9,7 @@
 
 #include "tests/unit/engine/bare_transport.h"
 #include "transport/engine/engine.h"
-#include "transport/engine/idle_policy.h"
+#include "transport/engine/quick_looks.h"
 
 namespace parley::transport {
 namespace {
@@ -62,9 +62,9 @@ class LookedAtTransport final : public BareTransport {
   bool is_up_ = false;
 };
 
-class QuickLook : public testing::Test {
+class AwaitedLink : public testing::Test {
  protected:
-  QuickLook() : engine_(options()) {
+  AwaitedLink() : engine_(options()) {
     auto owned = std::make_unique<LookedAtTransport>();
     transport_ = owned.get();
     engine_.add(std::move(owned));
@@ -111,19 +111,19 @@ class QuickLook : public testing::Test {
   LookedAtTransport* transport_;
 };
 
-TEST_F(QuickLook, FindsWhatIsThereBeforeAnythingElseIsLookedAt) {
+TEST_F(AwaitedLink, FindsWhatIsThereBeforeAnythingElseIsLookedAt) {
   receive_after(0);
   EXPECT_EQ(transport_->looks, 1);
   EXPECT_EQ(transport_->passes, 0);
 }
 
-TEST_F(QuickLook, AlternatesWithPassesOverEverything) {
+TEST_F(AwaitedLink, AlternatesWithPassesOverEverything) {
   constexpr int passes = 20;
-  receive_after(1 + (passes - 1) * static_cast<int>(IdlePolicy::quick_looks_of_idle));
+  receive_after(passes * static_cast<int>(QuickLooks::most));
   EXPECT_EQ(transport_->passes, passes);
 }
 
-TEST_F(QuickLook, WhoAlwaysFindsSomethingAtOnceLooksAtTheOthersNowAndThen) {
+TEST_F(AwaitedLink, WhoAlwaysFindsSomethingAtOnceLooksAtTheOthersNowAndThen) {
   int passes = 0;
   for (int i = 0; i < 160; ++i) {
     receive_after(0);
@@ -132,7 +132,7 @@ TEST_F(QuickLook, WhoAlwaysFindsSomethingAtOnceLooksAtTheOthersNowAndThen) {
   EXPECT_EQ(passes, 40);
 }
 
-TEST_F(QuickLook, WhatIsNotAwaitedIsFollowedByAPass) {
+TEST_F(AwaitedLink, WhatIsNotAwaitedIsFollowedByAPass) {
   transport_->tag = 7;
   transport_->looks_before_message = 0;
   transport_->is_due = true;
@@ -142,7 +142,14 @@ TEST_F(QuickLook, WhatIsNotAwaitedIsFollowedByAPass) {
   EXPECT_EQ(transport_->passes, 1);
 }
 
-TEST_F(QuickLook, OnlyPassesWhereSomethingWasUnsent) {
+TEST_F(AwaitedLink, IsLookedAtOncePerPassByWhoSharesItsCore) {
+  engine_.set_core_per_rank(false);
+  transport_->pass_of_message = 3;
+  receive();
+  EXPECT_EQ(transport_->looks, 3) << "its peer may want the core";
+}
+
+TEST_F(AwaitedLink, OnlyPassesWhereSomethingWasUnsent) {
   transport_->has_unsent = true;
   send();
   transport_->pass_of_message = 3;

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/base/spin.h"
+#include "transport/interface/transport.h"
+
+namespace parley::transport {
+
+// A core's own pause.
+struct RelaxedPause {
+  static void pause() noexcept { base::cpu_relax(); }
+  static bool is_short() noexcept { return base::is_relaxing_short(); }
+};
+
+// How the link that is waited for is looked at, before and between the polls that look at everything. Each
+// look takes the cache line in which the next message begins from the core that is about to write it, and
+// that core waits until it has it back: looks come in pairs, a pause apart, and a wait begins with some
+// pauses if the last one that did not found nothing at once. Thread-safety: none; the engine's lock.
+template <typename Pause>
+class BasicQuickLooks {
+ public:
+  // Enough for most answers over shared memory. A poll of everything takes as long as two pauses, and what
+  // comes meanwhile waits for it.
+  static constexpr std::uint32_t most = 13;
+  // As long as an answer from a near core takes at least.
+  static constexpr std::uint32_t first_pauses = 2;
+  static constexpr std::uint32_t waits_between_trials = 16;
+
+  // The next looks are a wait's first.
+  void begin() noexcept { begins_ = true; }
+
+  // Up to `count` looks at `link`, which may be null if there are none; one alone is made at once, for there
+  // is other work. Returns the number of events; the look that has some is the last.
+  std::size_t at(Endpoint* link, std::uint32_t count) noexcept {
+    const bool are_first = begins_ && count > 1;
+    begins_ = false;
+    if (count == 0) return 0;
+    std::size_t events = are_first ? first_look(*link) : link->take_arrived();
+    for (std::uint32_t looks = 1; events == 0 && looks < count; ++looks) {
+      if (looks % 2 != 0) Pause::pause();
+      events = link->take_arrived();
+    }
+    return events;
+  }
+
+ private:
+  std::size_t first_look(Endpoint& link) noexcept {
+    if (!pays_at_once_ && ++waits_ % waits_between_trials != 0) {
+      for (std::uint32_t i = 0; i < first_pauses; ++i) Pause::pause();
+      return link.take_arrived();
+    }
+    const std::size_t events = link.take_arrived();
+    pays_at_once_ = events != 0 || !pause_is_short_;
+    return events;
+  }
+
+  const bool pause_is_short_ = Pause::is_short();
+  bool begins_ = false;
+  bool pays_at_once_ = true;
+  std::uint32_t waits_ = 0;
+};
+
+using QuickLooks = BasicQuickLooks<RelaxedPause>;
+
+}  // namespace parley::transport
