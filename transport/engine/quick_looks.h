@@ -17,7 +17,7 @@ struct RelaxedPause {
 // How the link that is waited for is looked at, before and between the polls that look at everything. Each
 // look takes the cache line in which the next message begins from the core that is about to write it, and
 // that core waits until it has it back: looks come in pairs, a pause apart, and a wait begins with some
-// pauses if the last one that did not found nothing at once. Thread-safety: none; the engine's lock.
+// pauses where the last ones that did not found nothing at once. Thread-safety: none; the engine's lock.
 template <typename Pause>
 class BasicQuickLooks {
  public:
@@ -26,7 +26,10 @@ class BasicQuickLooks {
   static constexpr std::uint32_t most = 13;
   // As long as an answer from a near core takes at least.
   static constexpr std::uint32_t first_pauses = 2;
-  static constexpr std::uint32_t waits_between_trials = 16;
+  // One in vain is no habit: who waits for an end and then for an answer may find the answer there.
+  static constexpr std::uint32_t least_in_vain = 2;
+  // No power of two, for programs count in them.
+  static constexpr std::uint32_t waits_between_trials = 17;
 
   // The next looks are a wait's first.
   void begin() noexcept { begins_ = true; }
@@ -47,18 +50,18 @@ class BasicQuickLooks {
 
  private:
   std::size_t first_look(Endpoint& link) noexcept {
-    if (!pays_at_once_ && ++waits_ % waits_between_trials != 0) {
+    if (in_vain_ >= least_in_vain && ++waits_ % waits_between_trials != 0) {
       for (std::uint32_t i = 0; i < first_pauses; ++i) Pause::pause();
       return link.take_arrived();
     }
     const std::size_t events = link.take_arrived();
-    pays_at_once_ = events != 0 || !pause_is_short_;
+    in_vain_ = events != 0 || !pause_is_short_ ? 0 : in_vain_ + 1;
     return events;
   }
 
   const bool pause_is_short_ = Pause::is_short();
   bool begins_ = false;
-  bool pays_at_once_ = true;
+  std::uint32_t in_vain_ = 0;  // first looks in a row that were made at once
   std::uint32_t waits_ = 0;
 };
 

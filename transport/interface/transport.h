@@ -38,7 +38,7 @@ class Transport {
   // null) is looked at first; the others in rotating order. Returns the number of events: 0 means idle.
   virtual std::size_t progress(Endpoint* awaited) noexcept = 0;
 
-  // Whether packets that were taken wait in this process for progress() to move them on.
+  // Whether packets that were taken, or pulls, wait in this process for progress() to move them on.
   [[nodiscard]] virtual bool unsent() const noexcept = 0;
 
   // Before a sleep, or a look as rare as one: makes sure that the reactor or the doorbell wakes for the next

@@ -123,7 +123,7 @@ class Messenger final : public PacketSink {
   [[nodiscard]] bool is_blocked() const noexcept { return blocked_peers_ != 0; }
   // Whether a link that was wanted is not made yet.
   [[nodiscard]] bool is_dialling() const noexcept { return dials_under_way_ != 0; }
-  // How often links were given something to send, or closed: while that is the same, transports got no work.
+  // How often links were given something to move, or closed: while that is the same, transports got no work.
   [[nodiscard]] std::uint64_t link_calls() const noexcept { return link_calls_; }
 
   // Large sends leave a few pieces at a time, what is tendered shall be pulled soon, and what was asked for

@@ -61,10 +61,9 @@ bool end_move(Request& request) noexcept {
 void Messenger::pull(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept {
   request.fn = on_pulled;
   const Status status = peer.mover->pull(key, {request.data, bytes}, request);
-  if (status.code() == Code::in_progress)
-    request.mover = peer.mover;
-  else
-    pulled(request, status);
+  if (status.code() != Code::in_progress) return pulled(request, status);
+  request.mover = peer.mover;
+  ++link_calls_;
 }
 
 void Messenger::on_pulled(Completion& completion, Status status) noexcept {

@@ -37,7 +37,7 @@ class ShmTransport final : public Transport {
   void stop_accepting() noexcept override;
   std::size_t progress(Endpoint* awaited) noexcept override;
   [[nodiscard]] bool unsent() const noexcept override {
-    return !lists_.needy.empty() || !lists_.quiet.empty();
+    return !lists_.needy.empty() || !lists_.quiet.empty() || !pulling_.empty();
   }
   bool arm() noexcept override;
   void close() noexcept override;
