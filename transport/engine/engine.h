@@ -318,8 +318,8 @@ class Engine {
   void end_announced_sleep() noexcept;
   void stand_in_for_loop() noexcept;
   void resign() noexcept;
-  // Whether something that was sent waits in this process: in a staging buffer or an outbox, because a link
-  // was full, or for a link.
+  // Whether something that was sent waits in this process, in a staging buffer or an outbox, because a link
+  // is full or not there, or something that is pulled for its turn.
   [[nodiscard]] bool has_unsent() noexcept {
     if (messenger_.is_blocked() || messenger_.is_dialling()) return true;
     return messenger_.link_calls() != calls_without_rest_ && a_transport_has_unsent();

@@ -56,7 +56,7 @@ class IdlePolicy {
     ++empty_polls_;
     if (!core_per_rank_) return next_on_shared_core();
     if (waited >= spin_budget) return Step::sleep;
-    looks_since_clock_ += 1 + quick_looks;
+    looks_since_clock_ += 1 + quick_looks / 2;  // they come in pairs
     if (looks_since_clock_ < looks_per_clock) return Step::poll;
     looks_since_clock_ = 0;
     return Step::clock;
@@ -100,7 +100,7 @@ class IdlePolicy {
   bool core_per_rank_;
   std::uint32_t empty_polls_ = 0;
   std::uint32_t look_ = 0;               // polls before the first yield
-  std::uint32_t looks_since_clock_ = 0;  // polls and quick looks
+  std::uint32_t looks_since_clock_ = 0;  // polls, and pairs of quick looks
 };
 
 }  // namespace parley::transport

@@ -17,21 +17,22 @@ struct RelaxedPause {
 // How the link that is waited for is looked at, before and between the polls that look at everything. Each
 // look takes the cache line in which the next message begins from the core that is about to write it, and
 // that core waits until it has it back: looks come in pairs, a pause apart, and a wait begins with some
-// pauses where the last ones that did not found nothing at once. Thread-safety: none; the engine's lock.
+// pauses once first looks made at once have been in vain. Thread-safety: none; the engine's lock.
 template <typename Pause>
 class BasicQuickLooks {
  public:
   // Enough for most answers over shared memory. A poll of everything takes as long as two pauses, and what
   // comes meanwhile waits for it.
   static constexpr std::uint32_t most = 13;
-  // As long as an answer from a near core takes at least.
+  // No longer than an answer from a near core takes.
   static constexpr std::uint32_t first_pauses = 2;
-  // One in vain is no habit: who waits for an end and then for an answer may find the answer there.
+  // First looks made at once, in a row. One is no habit: who waits for an end and then for an answer may find
+  // the answer there.
   static constexpr std::uint32_t least_in_vain = 2;
   // No power of two, for programs count in them.
   static constexpr std::uint32_t waits_between_trials = 17;
 
-  // The next looks are a wait's first.
+  // The next looks are the first of a thread that begins to poll.
   void begin() noexcept { begins_ = true; }
 
   // Up to `count` looks at `link`, which may be null if there are none; one alone is made at once, for there
@@ -61,7 +62,7 @@ class BasicQuickLooks {
 
   const bool pause_is_short_ = Pause::is_short();
   bool begins_ = false;
-  std::uint32_t in_vain_ = 0;  // first looks in a row that were made at once
+  std::uint32_t in_vain_ = 0;  // first looks in a row that were made at once and found nothing
   std::uint32_t waits_ = 0;
 };
 

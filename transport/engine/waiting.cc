@@ -110,7 +110,8 @@ bool Engine::poll_until(WaitCondition condition, Watch& watch) {
 
 // How often `awaited` alone is looked at before the next pass: once if other things are looked at or counted
 // with each pass, or the peer may want this core; not at all before a whole pass that is due, where something
-// that was sent may wait for one, and in one pass of four: its transport has more to do than to deliver.
+// that was sent or is to be pulled may wait for one, and in one pass of four: its transport has more to do
+// than to deliver.
 std::uint32_t Engine::quick_looks(const Endpoint* awaited) const noexcept {
   static_assert((most_short_passes + 1) % short_passes_per_progress == 0,
                 "the whole pass is one of the four");
@@ -118,8 +119,8 @@ std::uint32_t Engine::quick_looks(const Endpoint* awaited) const noexcept {
                         short_passes_ % short_passes_per_progress != short_passes_per_progress - 1 &&
                         messenger_.link_calls() == calls_without_rest_;
   if (!may_look) return 0;
-  const bool others_wait =
-      lock_.contended() || messenger_.wants_pump() || !watchers_.empty() || !late_agents_.empty();
+  const bool others_wait = lock_.contended() || messenger_.wants_pump() || !watchers_.empty() ||
+                           !agents_.empty() || !late_agents_.empty();
   return others_wait || !core_per_rank_ ? 1 : QuickLooks::most;
 }
 

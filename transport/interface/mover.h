@@ -48,8 +48,9 @@ class Mover {
   virtual void note_pulled(std::uint64_t handle) noexcept = 0;
 
   // Copies into.bytes bytes from the start of the remote memory. `ok`: done now. `in_progress`: `done`
-  // follows from Transport::progress(), unless stop() comes first. `cancelled`: the peer has withdrawn it,
-  // and what was copied is void. Else it failed, nothing more is touched, and the link can bring the data.
+  // follows from Transport::progress(), unless stop() comes first; until then the transport is unsent().
+  // `cancelled`: the peer has withdrawn it, and what was copied is void. Else it failed, nothing more is
+  // touched, and the link can bring the data.
   virtual base::Status pull(const RemoteKey& key, base::MemoryRef into, Completion& done) noexcept = 0;
   // Whether no link brings this faster than pull() does; else both may be tried.
   [[nodiscard]] virtual bool outruns_links(const RemoteKey& /*key*/) const noexcept { return true; }

@@ -33,7 +33,7 @@ constexpr std::uint32_t largest_window_piece = 256 << 10;
 // So many looks that found nothing come before the lines of the next chunk are fetched: what was sent has
 // been read by then, which takes the longer the more it is, and the answer is not on its way.
 constexpr std::uint32_t looks_before_fetch(std::size_t chunk_bytes) {
-  return static_cast<std::uint32_t>(1 + chunk_bytes / 1024);
+  return static_cast<std::uint32_t>(1 + std::max<std::size_t>(chunk_bytes / 1024, 1));
 }
 }  // namespace
 

@@ -31,7 +31,7 @@ constexpr std::size_t most_recent = 8;
 constexpr std::size_t most_others = 4;
 // Descriptors tell of newcomers and of the end of peers. Asking for them costs as much as some twenty passes
 // that find nothing, and a peer's end is to be noticed within milliseconds. Between two passes a waiter looks
-// up to six times at its peer, or takes up to three messages.
+// up to thirteen times at its peer, or takes up to three messages.
 constexpr std::size_t passes_per_descriptor_look = 256;
 constexpr auto patience_with_callers = std::chrono::seconds(5);
 constexpr std::size_t most_callers = 64;

@@ -64,7 +64,8 @@ class LookedAtTransport final : public BareTransport {
 
 class AwaitedLink : public testing::Test {
  protected:
-  AwaitedLink() : engine_(options()) {
+  explicit AwaitedLink(bool core_per_rank = true) : engine_(options()) {
+    engine_.set_core_per_rank(core_per_rank);
     auto owned = std::make_unique<LookedAtTransport>();
     transport_ = owned.get();
     engine_.add(std::move(owned));
@@ -142,8 +143,25 @@ TEST_F(AwaitedLink, WhatIsNotAwaitedIsFollowedByAPass) {
   EXPECT_EQ(transport_->passes, 1);
 }
 
-TEST_F(AwaitedLink, IsLookedAtOncePerPassByWhoSharesItsCore) {
-  engine_.set_core_per_rank(false);
+TEST_F(AwaitedLink, IsLookedAtOncePerPassWhereOthersAreLookedAtWithEach) {
+  struct NoWatcher final : Watcher {
+    bool look() noexcept override { return false; }
+  } watcher;
+  {
+    Engine::Visit visit(engine_);
+    engine_.watch(watcher);
+  }
+  transport_->pass_of_message = 3;
+  receive();
+  EXPECT_EQ(transport_->looks, 3);
+  WatcherList::remove(watcher);
+}
+
+struct AwaitedLinkOfSharedCore : AwaitedLink {
+  AwaitedLinkOfSharedCore() : AwaitedLink(false) {}
+};
+
+TEST_F(AwaitedLinkOfSharedCore, IsLookedAtOncePerPass) {
   transport_->pass_of_message = 3;
   receive();
   EXPECT_EQ(transport_->looks, 3) << "its peer may want the core";

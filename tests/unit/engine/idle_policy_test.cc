@@ -62,11 +62,11 @@ TEST(IdlePolicy, WithACoreItPollsUntilItsBudgetIsSpent) {
   EXPECT_EQ(policy.next({}), Step::poll);
 }
 
-TEST(IdlePolicy, QuickLooksCountWhereTheClockIsDue) {
+TEST(IdlePolicy, PairsOfQuickLooksCountWhereTheClockIsDue) {
   LongLooks looks;
   IdlePolicy policy(true, looks);
   std::uint32_t polls = 1;
-  while (policy.next({}, 4) == Step::poll) ++polls;
+  while (policy.next({}, 8) == Step::poll) ++polls;
   EXPECT_EQ(polls, IdlePolicy::looks_per_clock / 5);
 }
 

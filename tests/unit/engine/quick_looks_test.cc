@@ -91,7 +91,7 @@ TEST(QuickLooks, WaitOnlyBeforeTheFirstOfAWait) {
 TEST(QuickLooks, OneAloneIsMadeAtOnceAndTeachesNothing) {
   BasicQuickLooks<ShortPause> looks;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(wait_of(looks, 1, -1), "L");
-  EXPECT_EQ(wait_of(looks, 2, -1), "LPL") << "so far all were met at once";
+  EXPECT_EQ(wait_of(looks, 2, -1), "LPL") << "those alone have taught nothing";
   EXPECT_EQ(wait_of(looks, 2, -1), "LPL");
   EXPECT_EQ(wait_of(looks, 1, 0), "L");
   EXPECT_EQ(wait_of(looks, 2, -1), "PPLPL");
@@ -105,6 +105,15 @@ TEST(QuickLooks, TryAgainNowAndThenWhetherSomethingIsThereAtOnce) {
   EXPECT_EQ(wait_of(looks, 2, 0), "L");
   EXPECT_EQ(wait_of(looks, 2, 0), "L") << "the trial has paid";
   learn_to_wait(looks);
+  EXPECT_EQ(wait_of(looks, 2, 0), "PPL");
+}
+
+TEST(QuickLooks, WaitOnAfterATrialInVain) {
+  using Looks = BasicQuickLooks<ShortPause>;
+  Looks looks;
+  learn_to_wait(looks);
+  for (std::uint32_t i = 1; i < Looks::waits_between_trials; ++i) wait_of(looks, 2, 0);
+  EXPECT_EQ(wait_of(looks, 2, -1), "LPL");
   EXPECT_EQ(wait_of(looks, 2, 0), "PPL");
 }
 

@@ -97,7 +97,9 @@ TEST_F(Routing, WhoLooksAtTheNetworkIsAskedForTheData) {
 
 TEST_F(Routing, WhoDoesNotIsPulledFrom) {
   ASSERT_TRUE(begin(9));
+  const std::uint64_t calls = world_.messengers[1]->link_calls();
   look_in_vain();
+  EXPECT_EQ(world_.messengers[1]->link_calls(), calls + 1) << "the pull gives its transport work";
   EXPECT_TRUE(movers_[1].step());
   EXPECT_EQ(receive_->state, RequestState::done) << "the sender has done nothing for it";
   EXPECT_EQ(in_, out_);

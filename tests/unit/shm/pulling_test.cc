@@ -47,6 +47,18 @@ TEST_F(Pulling, ALargeMessageIsReadInPiecesAndEndsTheSend) {
   EXPECT_EQ(reads.count, static_cast<int>(large / (256 << 10)));
 }
 
+TEST_F(Pulling, LeavesTheTransportUnsentUntilItHasEnded) {
+  PullingWorld world = world_of(2);
+  const Bytes out = content(large);
+  Bytes in(large);
+  world.send(0, 1, 7, out);
+  Request& receive = world.receive(1, 0, 7, in);
+  begin_pull(world);
+  EXPECT_TRUE(world.transports[1]->unsent());
+  world.finish(receive);
+  world.run_until([&] { return !world.transports[1]->unsent(); });
+}
+
 TEST_F(Pulling, TwoSendersAreReadInTurns) {
   PullingWorld world = world_of(3);
   const Bytes out = content(large), shorter = content(large / 4, 2);
