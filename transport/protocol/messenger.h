@@ -291,7 +291,7 @@ class Messenger final : public PacketSink {
   // moving.cc
   void pull(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept;
   static void on_pulled(Completion& completion, base::Status status) noexcept;
-  void pulled(Request& request, base::Status status) noexcept;
+  void pulled(Request& request, base::Status status, bool in_its_turn) noexcept;
   void note_pulled(Request& request) noexcept;
 
   // device.cc

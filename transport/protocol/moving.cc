@@ -61,7 +61,7 @@ bool end_move(Request& request) noexcept {
 void Messenger::pull(Request& request, Peer& peer, const RemoteKey& key, std::size_t bytes) noexcept {
   request.fn = on_pulled;
   const Status status = peer.mover->pull(key, {request.data, bytes}, request);
-  if (status.code() != Code::in_progress) return pulled(request, status);
+  if (status.code() != Code::in_progress) return pulled(request, status, false);
   request.mover = peer.mover;
   ++link_calls_;
 }
@@ -69,18 +69,26 @@ void Messenger::pull(Request& request, Peer& peer, const RemoteKey& key, std::si
 void Messenger::on_pulled(Completion& completion, Status status) noexcept {
   auto& request = static_cast<Request&>(completion);
   request.mover = nullptr;
-  static_cast<Messenger*>(request.owner)->pulled(request, status);
+  static_cast<Messenger*>(request.owner)->pulled(request, status, true);
 }
 
 // The mover has copied everything, which ends the send as well; or it could not be copied, and the data go by
 // the link; or the sender was first: then it has taken the message back, and answers the grant with that, or
-// has sent the data unasked, and they come before that answer. A grant that has left is answered anyhow.
-void Messenger::pulled(Request& request, Status status) noexcept {
+// has sent the data unasked, and they come before that answer. A grant that has left is answered anyhow. What
+// a mover brings in its turn, during a pass, is told at the end of that, together: the next copy would wait
+// for each word to get to the peer's core.
+void Messenger::pulled(Request& request, Status status, bool in_its_turn) noexcept {
   request.pulled = status.ok();
   if (!request.pulled && request.id != 0) return;
   Peer& peer = *request.peer;
   if (request.pulled && request.route == nullptr) peer.paths.note_end(request.message_bytes);
-  grant(request, peer, request.pulled ? 0 : request.message_bytes);
+  if (request.pulled && in_its_turn) {
+    enqueue(peer, request, Errand::grant);
+    complete(request, {});
+    peer.yielded = yielded_ = true;
+  } else {
+    grant(request, peer, request.pulled ? 0 : request.message_bytes);
+  }
   tell_preference(peer);
 }
 

@@ -16,9 +16,6 @@ using shm::OfferToken;
 
 namespace {
 
-// Some 25 us: what others wait for at most between two pieces, and long beside what a call costs.
-constexpr std::size_t piece_bytes = 256 << 10;
-
 // Read at once, where it is matched: a visit to a link may well find as many of these as others wait for.
 constexpr std::size_t short_bytes = 32 << 10;
 
@@ -48,7 +45,7 @@ OfferToken token_of(std::uint64_t handle) noexcept {
 }  // namespace
 
 PullMover::PullMover(shm::PeerMemory& memory, shm::Boards boards, shm::ArenaExchange& arenas, int end_of_life,
-                     PullingList& pulling)
+                     ShmPulling& pulling)
     : memory_(memory),
       boards_(std::make_shared<const shm::Boards>(std::move(boards))),
       arenas_(arenas),
@@ -109,14 +106,15 @@ Status PullMover::pull(const RemoteKey& key, base::MemoryRef into, Completion& d
   peer_offers_.fetch_ahead(parsed.offer);
   if (into.bytes <= short_bytes && pulls_.empty()) {
     Pull pull(mapped, parsed.address_or_offset, parsed.offer, into, done);
-    return read_a_piece(pull);
+    return read(pull, into.bytes);
   }
   try {
     pulls_.push_back(*pool_.create(mapped, parsed.address_or_offset, parsed.offer, into, done));
   } catch (const std::bad_alloc&) {
     return Code::exhausted;
   }
-  if (!PullingList::is_linked(*this)) pulling_.push_back(*this);
+  if (into.bytes < turn_bytes) pulling_.begun_bytes += into.bytes;
+  if (!PullingList::is_linked(*this)) pulling_.movers.push_back(*this);
   return Code::in_progress;
 }
 
@@ -131,17 +129,20 @@ void PullMover::drop(Pull& pull) noexcept {
   if (pulls_.empty()) PullingList::remove(*this);
 }
 
-void PullMover::pull_a_piece() noexcept {
-  Pull& pull = *pulls_.front();
-  const Status status = read_a_piece(pull);
-  if (status.code() == Code::in_progress) return;
-  Completion* done = pull.done;
-  drop(pull);
-  done->fn(*done, status);  // may begin another pull, or end this link
+void PullMover::take_turn() noexcept {
+  for (std::size_t left = turn_bytes; left != 0 && !pulls_.empty();) {
+    Pull& pull = *pulls_.front();
+    const std::size_t bytes = std::min(pull.into.bytes, left);
+    const Status status = read(pull, bytes);
+    if (status.code() == Code::in_progress) return;
+    left -= bytes;
+    Completion* done = pull.done;
+    drop(pull);
+    done->fn(*done, status);  // may begin another pull, or end this link
+  }
 }
 
-Status PullMover::read_a_piece(Pull& pull) noexcept {
-  const std::size_t bytes = std::min(pull.into.bytes, piece_bytes);
+Status PullMover::read(Pull& pull, std::size_t bytes) noexcept {
   if (pull.mapped != nullptr) {
     std::memcpy(pull.into.data, pull.mapped, bytes);
     pull.mapped += bytes;

@@ -15,7 +15,14 @@
 
 namespace parley::transport {
 
+class PullMover;
 struct PullingTag;
+
+// Those of a transport's movers that have something to read. They enter and leave by themselves.
+struct ShmPulling {
+  base::IntrusiveList<PullMover, PullingTag> movers;
+  std::uint64_t begun_bytes = 0;  // of all pulls so far of which a turn holds several
+};
 
 // The receiver reads out of the sender's buffer, in one copy and without the sender's help: in its own
 // mapping of the sender's arena, without a system call, or else by a cross-memory copy. See offer_board.h for
@@ -25,10 +32,12 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
  public:
   using PullingList = base::IntrusiveList<PullMover, PullingTag>;
 
-  // `end_of_life` (or -1) becomes readable when the peer ends. All of them live as long as this. `pulling`:
-  // the list of those that have something to read; this enters and leaves it by itself.
+  // Some 25 us: what others wait for at most between two turns, and long beside what a call costs.
+  static constexpr std::size_t turn_bytes = 256 << 10;
+
+  // `end_of_life` (or -1) becomes readable when the peer ends. All of them live as long as this.
   PullMover(shm::PeerMemory& memory, shm::Boards boards, shm::ArenaExchange& arenas, int end_of_life,
-            PullingList& pulling);
+            ShmPulling& pulling);
   ~PullMover() override;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "pull"; }
@@ -59,8 +68,8 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
   }
   base::UniqueFd end_of_peer() noexcept override;
 
-  // The next piece of the oldest pull. REQUIRES: in the list.
-  void pull_a_piece() noexcept;
+  // A piece of the oldest pull, or several that are shorter. REQUIRES: in the list.
+  void take_turn() noexcept;
 
  private:
   struct PullTag;
@@ -75,7 +84,7 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
     Completion* done;
   };
 
-  base::Status read_a_piece(Pull& pull) noexcept;
+  base::Status read(Pull& pull, std::size_t bytes) noexcept;
   base::Status copy_across(Pull& pull, std::size_t bytes) noexcept;
   base::Status finish(const Pull& pull) noexcept;
   base::Status explain(const Pull& pull, base::Status failure) noexcept;
@@ -85,11 +94,11 @@ class PullMover final : public Mover, public OfferLedger, public base::ListHook<
   const std::shared_ptr<const shm::Boards> boards_;
   shm::ArenaExchange& arenas_;
   const int end_of_life_;
-  PullingList& pulling_;
+  ShmPulling& pulling_;
   shm::OwnOffers own_offers_;
   shm::PeerOffers peer_offers_;
   base::SlabPool<Pull, 16> pool_;
-  // Oldest first. While there are any, this object is in `pulling_`.
+  // Oldest first. While there are any, this object is in the list.
   base::IntrusiveList<Pull, PullTag> pulls_;
 };
 

@@ -100,6 +100,11 @@ class BasicRingReader {
   // Has this core fetch the cell of a record that comes after the next ones. Only while the writer is known
   // to be ahead: it would have to fetch back a cell that it has not written yet.
   void fetch_ahead() const noexcept { __builtin_prefetch(&parts_.cells[(released_ + cells_ahead) & mask_]); }
+  // The same of the next cells, for a reader that copies something else first.
+  void fetch_next() const noexcept {
+    for (std::uint32_t i = 0; i < cells_ahead; ++i)
+      __builtin_prefetch(&parts_.cells[(released_ + i) & mask_]);
+  }
   // So many records are to be there already.
   static constexpr std::uint32_t cells_ahead = 4;
 

@@ -232,6 +232,9 @@ std::size_t ShmLink::receive() noexcept {
   std::size_t bytes = 0;
   Record record;
   const std::size_t most_bytes = done_ == nullptr ? visit_bytes : turn_bytes;
+  const ShmPulling& pulling = lists_.pulling;
+  const std::uint64_t begun_before = pulling.begun_bytes;
+  const std::uint64_t most_to_begin = has_begun_pulls_ ? PullMover::turn_bytes : 1;
   while (!ended() && events < visit_records && bytes < most_bytes) {
     const Look look = reader_.look(record);
     if (look == Look::empty) break;
@@ -250,8 +253,17 @@ std::size_t ShmLink::receive() noexcept {
       break;
     }
     if (reader_.release()) facts_.bell.ring_if_asleep();
+    // What was offered is pulled first, as much as a turn takes: who reads on is as slow as a sender that
+    // offers one message after another.
+    if (pulling.begun_bytes - begun_before >= most_to_begin) {
+      reader_.fetch_next();
+      break;
+    }
   }
-  if (events != 0) came_alone_ = events == 1;
+  if (events != 0) {
+    came_alone_ = events == 1;
+    has_begun_pulls_ = pulling.begun_bytes != begun_before;
+  }
   // Who sees that all was read sends the next large packet in pieces, and can give up its window.
   if (!ended() && !reader_.has_next()) reader_.hand_back();
   // Nothing follows the peer's end: it had written all this before.

@@ -12,6 +12,7 @@
 #include "transport/shm/arena_exchange.h"
 #include "transport/shm/handover.h"
 #include "transport/shm/introduction.h"
+#include "transport/shm/pull_mover.h"
 #include "transport/shm/ring_reader.h"
 #include "transport/shm/ring_writer.h"
 #include "transport/shm/shm_neighbour.h"
@@ -23,10 +24,11 @@ class ShmLink;
 struct ShmNeedyTag;
 struct ShmQuietTag;
 
-// Those of a transport's links that want something of it. They enter by themselves.
+// Those of a transport's links, and of their movers, that want something of it. They enter by themselves.
 struct ShmLinkLists {
   base::IntrusiveList<ShmLink, ShmNeedyTag> needy;  // wait for room, or have ended
   base::IntrusiveList<ShmLink, ShmQuietTag> quiet;  // have written, and not looked yet if the peer sleeps
+  ShmPulling pulling;
 };
 
 // Two rings, one in each direction, as an ordered link; while there is much to send, with a window. Created
@@ -149,6 +151,7 @@ class ShmLink final : public Endpoint,
   shm::Area last_area_ = shm::Area::own;
   std::uint32_t last_bytes_ = 0;
   std::uint32_t looks_until_fetch_ = 0;  // 0: none is due
+  bool has_begun_pulls_ = false;         // the last visit that found something
   bool came_alone_ = true;               // what was delivered last: then an answer may be what it waits for
 
   // A large packet that is arriving.

@@ -113,7 +113,7 @@ std::size_t ShmTransport::progress(Endpoint* awaited) noexcept {
     events += use_room();
     events += reap_ended();
   }
-  if (!pulling_.empty()) events += pull_a_piece();
+  if (!lists_.pulling.movers.empty()) events += pull();
   return events;
 }
 
@@ -234,7 +234,7 @@ void ShmTransport::admit(Introduction introduction) noexcept {
     auto link =
         std::make_unique<ShmLink>(std::move(acquaintance), *sink_, lists_, windows_, self_.arena.get());
     auto mover = std::make_unique<PullMover>(link->peer_memory(), std::move(boards), link->arenas(),
-                                             link->end_of_life().get(), pulling_);
+                                             link->end_of_life().get(), lists_.pulling);
     link->dialled = dialled;
     link->transport = name();
     link->mover = mover.get();
@@ -278,11 +278,11 @@ std::size_t ShmTransport::use_room() noexcept {
   return events;
 }
 
-// One for each pass, so that everybody else has his turn between two pieces; those that pull take turns, too.
-std::size_t ShmTransport::pull_a_piece() noexcept {
-  PullMover& next = *pulling_.pop_front();
-  pulling_.push_back(next);
-  next.pull_a_piece();
+// One turn for each pass, so that everybody else has his between two; those that pull take turns, too.
+std::size_t ShmTransport::pull() noexcept {
+  PullMover& next = *lists_.pulling.movers.pop_front();
+  lists_.pulling.movers.push_back(next);
+  next.take_turn();
   return 1;
 }
 
@@ -327,7 +327,7 @@ bool ShmTransport::arm() noexcept {
   armed_ = true;
   bell_->announce();
   if (!lists_.quiet.empty()) (void)ring_for_quiet_ones();
-  if (!failures_.empty() || !pulling_.empty()) return false;
+  if (!failures_.empty() || !lists_.pulling.movers.empty()) return false;
   for (const auto& link : links_)
     if (link->has_next() || link->peer_has_ended()) return false;
   for (ShmLink* link = lists_.needy.front(); link != nullptr; link = lists_.needy.next(*link))

@@ -37,7 +37,7 @@ class ShmTransport final : public Transport {
   void stop_accepting() noexcept override;
   std::size_t progress(Endpoint* awaited) noexcept override;
   [[nodiscard]] bool unsent() const noexcept override {
-    return !lists_.needy.empty() || !lists_.quiet.empty() || !pulling_.empty();
+    return !lists_.needy.empty() || !lists_.quiet.empty() || !lists_.pulling.movers.empty();
   }
   bool arm() noexcept override;
   void close() noexcept override;
@@ -60,7 +60,7 @@ class ShmTransport final : public Transport {
   void give_up(shm::Introduction& introduction, base::Status status) noexcept;
   std::size_t tell_failures() noexcept;
   std::size_t use_room() noexcept;
-  std::size_t pull_a_piece() noexcept;
+  std::size_t pull() noexcept;
   std::size_t reap_ended() noexcept;
   bool watch(int descriptor, ShmLink* link) noexcept;
   void unwatch(int descriptor) noexcept;
@@ -82,7 +82,6 @@ class ShmTransport final : public Transport {
   shm::WindowPool windows_;
   std::vector<std::unique_ptr<ShmLink>> links_;  // those that were heard last come first
   ShmLinkLists lists_;
-  PullMover::PullingList pulling_;                  // those that have something to read
   std::vector<std::unique_ptr<PullMover>> movers_;  // one for each link, in any order
   Endpoint* last_awaited_ = nullptr;                // known to be ours
   std::size_t first_ = 0;                           // where the next look at recent links begins

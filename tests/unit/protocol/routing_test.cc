@@ -101,6 +101,7 @@ TEST_F(Routing, WhoDoesNotIsPulledFrom) {
   look_in_vain();
   EXPECT_EQ(world_.messengers[1]->link_calls(), calls + 1) << "the pull gives its transport work";
   EXPECT_TRUE(movers_[1].step());
+  EXPECT_EQ(world_.messengers[1]->link_calls(), calls + 1) << "it is told when the pass ends";
   EXPECT_EQ(receive_->state, RequestState::done) << "the sender has done nothing for it";
   EXPECT_EQ(in_, out_);
   EXPECT_TRUE(board_.offers.back().taken);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "tests/unit/shm/pulling_world.h"
 
@@ -57,6 +58,28 @@ TEST_F(Pulling, LeavesTheTransportUnsentUntilItHasEnded) {
   EXPECT_TRUE(world.transports[1]->unsent());
   world.finish(receive);
   world.run_until([&] { return !world.transports[1]->unsent(); });
+}
+
+// The first at once: who read on would be as slow as a sender that offers one after another. What a turn
+// holds is told together.
+TEST_F(Pulling, ShortMessagesShareATurn) {
+  constexpr std::size_t count = 8, bytes = 64 << 10;
+  PullingWorld world = world_of(2);
+  reads.count = 0;
+  const Bytes out = content(bytes);
+  std::vector<Bytes> in(count, Bytes(bytes));
+  std::vector<Request*> received;
+  for (Bytes& one : in) {
+    received.push_back(&world.receive(1, 0, 7, one));
+    world.send(0, 1, 7, out);
+  }
+  std::vector<int> read;
+  while (reads.count != count && read.size() < 100) {
+    if (world.step(1) != 0) read.push_back(reads.count);
+  }
+  EXPECT_EQ(read, (std::vector<int>{1, 5, 8}));
+  for (Request* one : received) world.finish(*one);
+  for (const Bytes& one : in) EXPECT_EQ(one, out);
 }
 
 TEST_F(Pulling, TwoSendersAreReadInTurns) {
