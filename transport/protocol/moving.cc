@@ -83,6 +83,7 @@ void Messenger::pulled(Request& request, Status status, bool in_its_turn) noexce
   Peer& peer = *request.peer;
   if (request.pulled && request.route == nullptr) peer.paths.note_end(request.message_bytes);
   if (request.pulled && in_its_turn) {
+    request.granted_bytes = 0;  // it may have been invited before
     enqueue(peer, request, Errand::grant);
     complete(request, {});
     peer.yielded = yielded_ = true;

@@ -95,6 +95,20 @@ TEST_F(Routing, WhoLooksAtTheNetworkIsAskedForTheData) {
   end();
 }
 
+TEST_F(Routing, WhoIsPulledFromAfterAnInvitationHasNothingToAnswer) {
+  ASSERT_TRUE(begin(9));
+  look_in_vain();
+  ASSERT_TRUE(movers_[1].step());
+  const std::uint64_t calls = world_.messengers[0]->link_calls();
+  end();
+  for (int i = 0; i < 4; ++i) {
+    world_.progress(1);
+    world_.progress(0);
+  }
+  EXPECT_EQ(world_.messengers[0]->link_calls(), calls)
+      << "both grants say that it was pulled, or came too late";
+}
+
 TEST_F(Routing, WhoDoesNotIsPulledFrom) {
   ASSERT_TRUE(begin(9));
   const std::uint64_t calls = world_.messengers[1]->link_calls();
