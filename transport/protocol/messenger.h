@@ -248,7 +248,7 @@ class Messenger final : public PacketSink {
   void take_arrival(Request& request, Unexpected& message) noexcept;
   void accept_offer(Request& request, Peer& peer, std::uint32_t remote_id, KeyKind kind,
                     const RemoteKey& key) noexcept;
-  void grant(Request& request, Peer& peer, std::size_t bytes) noexcept;
+  void grant(Request& request, Peer& peer, std::size_t bytes, bool at_end_of_pass = false) noexcept;
   void wait_again(Request& request) noexcept;
   base::Status describe_match(Request& request, Peer& peer, const Envelope& envelope, std::uint8_t type_code,
                               std::size_t message_bytes) const noexcept;

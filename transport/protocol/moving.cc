@@ -82,14 +82,7 @@ void Messenger::pulled(Request& request, Status status, bool in_its_turn) noexce
   if (!request.pulled && request.id != 0) return;
   Peer& peer = *request.peer;
   if (request.pulled && request.route == nullptr) peer.paths.note_end(request.message_bytes);
-  if (request.pulled && in_its_turn) {
-    request.granted_bytes = 0;  // it may have been invited before
-    enqueue(peer, request, Errand::grant);
-    complete(request, {});
-    peer.yielded = yielded_ = true;
-  } else {
-    grant(request, peer, request.pulled ? 0 : request.message_bytes);
-  }
+  grant(request, peer, request.pulled ? 0 : request.message_bytes, request.pulled && in_its_turn);
   tell_preference(peer);
 }
 

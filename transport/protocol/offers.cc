@@ -45,17 +45,20 @@ void Messenger::accept_offer(Request& request, Peer& peer, std::uint32_t remote_
   grant(request, peer, wanted);
 }
 
-void Messenger::grant(Request& request, Peer& peer, std::size_t bytes) noexcept {
+void Messenger::grant(Request& request, Peer& peer, std::size_t bytes, bool at_end_of_pass) noexcept {
   request.granted_bytes = bytes;
   if (bytes != 0 && (request.id = ids_.add(request)) == 0) {
     request.ending = Code::exhausted;
     request.granted_bytes = 0;
   }
   const bool in_turn = peer.endpoint != nullptr && !peer.blocked && !peer.goodbye_sent && peer.outbox.empty();
-  const bool has_left = in_turn && send_grant(peer, request);
+  const bool has_left = in_turn && !at_end_of_pass && send_grant(peer, request);
   if (!has_left) enqueue(peer, request, Errand::grant);
   if (request.granted_bytes == 0) complete(request, {});
-  if (!has_left && !peer.blocked) drive(peer);
+  if (at_end_of_pass)
+    peer.yielded = yielded_ = true;
+  else if (!has_left && !peer.blocked)
+    drive(peer);
 }
 
 void Messenger::handle_grant(Peer& peer, const PacketHeader& header,

@@ -92,7 +92,7 @@ struct Peer {
   Mover* mover = nullptr;        // moves large messages beside the link: the link's own, or set_mover()'s
   DeviceMover* device_mover = nullptr;  // the same of device memory, while there is a link
   bool blocked = false;       // the link refused something, which waits; on_writable() or on_closed() follows
-  bool yielded = false;       // has pieces to send when others have had their turn
+  bool yielded = false;       // has something to send when others have had their turn
   std::uint64_t burst = 0;    // the burst in which it was last sent to, see Messenger::end_burst()
   bool close_wanted = false;  // settle() closes the link
   bool goodbye_wanted = false;
