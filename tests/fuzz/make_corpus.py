@@ -23,12 +23,17 @@ def acts(*choices):
 
 def frame_stream():
     receive, send = (1, 4, 0, 1, 1, 0, 0), (0, 4, 0, 0, 0)
-    yield "every_kind", b"".join(raw(header(kind)) for kind in range(13))
+    yield "every_kind", b"".join(raw(header(kind)) for kind in range(24))
     yield "eager_then_receive", raw(header(1, 3, 0, 0, 3) + b"abc") + acts(receive)
     yield "receive_then_eager", acts(receive) + raw(header(1, 3, 0, 0, 3) + b"abc")
     yield "offer_granted", acts(receive) + raw(header(2, 0, 0, 7, 9000))
     yield "offer_and_revoke", raw(header(2, 0, 0, 7, 9000)) + raw(header(4, 0, 0, 7))
     yield "offer_with_key", raw(header(2, 24, 0, 7, 9000) + bytes(24))
+    yield "tender_filled", raw(header(22, 24, 0, 7, 3) + bytes(24) + header(16, 3, 0, 7, 3) + b"abc") + acts(receive)
+    yield "receive_then_tender", acts(receive) + raw(header(22, 24, 0, 7, 3) + bytes(24) + header(5, 0, 0, 7))
+    yield "device_offer_pushed", acts(receive) + raw(header(19, 24, 0, 7, 3) + bytes(24) + header(21, 0, 1, 0))
+    yield "device_note", raw(header(20, 24) + bytes(24))
+    yield "preference", acts(send) + raw(header(18, 0, 0, 2**32 - 1)) + acts(send)
     yield "large_eager", bytes([1, 1, 0, 0, 0, 3, 0, 9, 0, 0, 2]) + acts(receive)
     yield "send_and_grant", acts(send) + bytes([1, 3, 0, 0, 0, 3, 0, 0, 1, 0, 1, 4])
     for name, size in (("large_data", 8), ("data_beyond_the_grant", 10)):
