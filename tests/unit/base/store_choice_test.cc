@@ -56,6 +56,24 @@ TEST_F(StoreChoiceTest, StaysInTheCachesWhereLinesCostLittle) {
   EXPECT_EQ(went.timed, 100);
 }
 
+TEST_F(StoreChoiceTest, TimesFewerCopiesBetweenCloseCoresWhileTheySayTheSame) {
+  (void)write_chunks(choice_, 14 * 32, close);
+  EXPECT_EQ(write_chunks(choice_, 10 * StoreChoice::copies_per_timing_if_settled, close).timed, 10);
+  while (choice_.next() != Way::cached_timed) {
+  }
+  choice_.note(far, 4096, 4096);
+  EXPECT_EQ(choice_.next(), Way::cached_timed) << "a doubt is looked into at once";
+  choice_.note(close, 4096, 4096);
+  EXPECT_EQ(write_chunks(choice_, 7 * 32, close).timed, 7) << "and remembered";
+}
+
+TEST_F(StoreChoiceTest, HearsSoonThatCoresAreFurtherApart) {
+  (void)write_chunks(choice_, 2000, close);
+  ASSERT_TRUE(choice_.cores_are_close());
+  (void)write_chunks(choice_, 2 * StoreChoice::copies_per_timing_if_settled + 4 * 32, near);
+  EXPECT_FALSE(choice_.cores_are_close());
+}
+
 TEST_F(StoreChoiceTest, GoesPastThemWhereLinesCostMuch) {
   (void)write_chunks(choice_, 32 + 2, far);
   const Went went = write_chunks(choice_, 12'800, far);
