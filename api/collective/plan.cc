@@ -154,6 +154,7 @@ PlanCache::Entry PlanCache::answer(const Question& question) const {
   plan->choice = choice;
   if (const auto algorithm = algorithm_if_lent(request, choice)) {
     plan->roll_call = plan_by(schedule::Operation::barrier, schedule::Algorithm::flat);
+    plan->is_straight = false;
     plan->may_be_copied = may_be_copied(request);
     request.shape.everyone_lends = true;
     if (schedule::supports(question.operation, *algorithm, request.shape))

@@ -160,6 +160,33 @@ TEST(MovedLoans, AreNotCopiedWhereOneDoesNotWantIt) {
   for (const int ranks : {2, 3}) EXPECT_EQ(run_ranks(ranks, run, over_shm), 0);
 }
 
+// Together they are as much as what is asked for first, each alone is little.
+TEST(MovedLoans, OfSmallBlocksGiveManyRanksTheRightElements) {
+  for (const auto speed : {stages_are_fast, stages_are_slow}) {
+    const auto run = [speed](int rank, int ranks) {
+      constexpr std::int64_t small_block = 16'001;
+      clock_speed = speed;
+      ProcessGroup world = init();
+      for (int call = 0; call < 6; ++call) world.barrier();
+      Tensor all = Tensor::empty({small_block * ranks}, DType::i32);
+      Tensor mine = Tensor::empty({small_block}, DType::i32);
+      std::vector<Tensor> blocks;
+      for (int to = 0; to < ranks; ++to) blocks.push_back(all.narrow(0, to * small_block, small_block));
+      std::vector<std::int32_t> expected(small_block);
+      for (int call = 0; call < settled + 2; ++call) {
+        const int root = call % 2 == 0 ? 0 : ranks - 1;
+        const std::int32_t first = call * 1'000'003;
+        std::iota(all.data_as<std::int32_t>().begin(), all.data_as<std::int32_t>().end(), first);
+        std::iota(expected.begin(), expected.end(), first + static_cast<std::int32_t>(rank * small_block));
+        world.scatter(mine, rank == root ? TensorList(blocks) : TensorList(), root);
+        expect(std::ranges::equal(mine.data_as<std::int32_t>(), expected), "this rank's block is here");
+      }
+      destroy();
+    };
+    EXPECT_EQ(run_ranks(18, run, over_shm), 0);
+  }
+}
+
 TEST(MovedLoans, AreNotCopiedWhereThatIsForbidden) {
   const auto run = [](int, int) {
     clock_speed = stages_are_slow;

@@ -115,6 +115,27 @@ TEST(Plan, OfWhatIsMovedHasTwoPartsWhereItIsLarge) {
   }
 }
 
+// A rank that left out the first part would take what comes in it for the second one. Of many small blocks
+// only the root's part is long.
+TEST(Plan, OfTwoPartsIsNotRunStraight) {
+  schedule::Overrides flat;
+  flat.set(Operation::scatter, schedule::Algorithm::flat);
+  int in_two_parts = 0;
+  for (const std::uint32_t ranks : {2, 3, 4, 16, 18, 24, 33, 64})
+    for (const std::uint64_t bytes :
+         {1 << 10, 8 << 10, 20 << 10, 48 << 10, 63 << 10, 64 << 10, 300'000, 1 << 20}) {
+      const Question question{.operation = Operation::scatter, .count = bytes};
+      const bool calls_the_roll = plan_of_rank(0, ranks, question, flat)->roll_call != nullptr;
+      for (const std::uint32_t rank : {1U, ranks - 1}) {
+        const PlanHandle plan = plan_of_rank(rank, ranks, question, flat);
+        EXPECT_EQ(plan->roll_call != nullptr, calls_the_roll) << bytes << " B for each of " << ranks;
+        EXPECT_FALSE(calls_the_roll && plan->is_straight) << bytes << " B for each of " << ranks;
+      }
+      in_two_parts += calls_the_roll && bytes < PlanCache::least_loan_bytes ? 1 : 0;
+    }
+  EXPECT_GT(in_two_parts, 0);
+}
+
 // Its schedule could not be what others take of it.
 TEST(Plan, OfAnAllToAllInPlaceAsksButLendsNothing) {
   const auto plan =
