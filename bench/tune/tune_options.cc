@@ -103,7 +103,7 @@ SYNOPSIS
 DESCRIPTION
     For each operation, number of ranks and size, runs the algorithms that can do it, in turns between the same
     processes, and writes a table of the fastest ones. Parley goes by it where PARLEY_TUNING names the file, in all
-    processes of a job; it never measures while a job runs.
+    processes of a job; what is in the table is not measured again while a job runs.
 
     Without such a file Parley goes by a model of prices. Its choice is kept unless another algorithm is clearly
     faster: unless the upper end of the 95 % interval of the other one's time over its own is below 0.95. An
