@@ -1,6 +1,6 @@
 // Collectives of one group on its boards, several under way at once: they take turns, in the order of their
 // calls. Deadlines of those that wait for their turn, and aborts while some do; what is over then, and what
-// is not.
+// is not. Messages that come meanwhile.
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
@@ -274,6 +274,28 @@ TEST_P(Queue, ThreadsDoNotDisturbEachOthersGroups) {
     destroy();
   };
   EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+}
+
+// Too large to leave without its receiver, so that rank 0 comes only when who waits for it on the boards has
+// taken it.
+TEST(Queue, WhoWaitsOnTheBoardsReceivesMessagesMeanwhile) {
+  for (const std::string transports : {"shm", "shm,^cma"}) {
+    const auto run = [](int rank, int) {
+      ProcessGroup world = init();
+      ProcessGroup group = group_on_boards(world);
+      std::vector<int> data(std::size_t{8} << 20, 7 - rank);
+      Work message;
+      if (rank == 0)
+        world.send(data, 1);
+      else
+        message = world.irecv(data, 0);
+      group.barrier();
+      if (rank != 0) message.wait();
+      expect(data.front() == 7 && data.back() == 7, "what rank 0 has sent is here");
+      destroy();
+    };
+    EXPECT_EQ(run_ranks(2, run, {.timeout = 30s, .environment = {{"PARLEY_TRANSPORTS", transports}}}), 0);
+  }
 }
 
 // Two threads in one group, with calls that are the same, so that their order does not matter: whoever comes
