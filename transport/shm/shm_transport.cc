@@ -35,6 +35,8 @@ constexpr std::size_t most_others = 4;
 constexpr std::size_t passes_per_descriptor_look = 256;
 constexpr auto patience_with_callers = std::chrono::seconds(5);
 constexpr std::size_t most_callers = 64;
+// What they say is read before more of them are taken, so that none who has spoken is turned away as silent.
+constexpr std::size_t most_callers_at_once = most_callers / 2;
 
 // Abstract sockets are found within one network namespace of one running kernel, which is what a host is
 // here.
@@ -175,7 +177,7 @@ std::size_t ShmTransport::look_at_descriptors() noexcept {
 
 std::size_t ShmTransport::take_callers() noexcept {
   std::size_t taken = 0;
-  for (;;) {
+  while (taken < most_callers_at_once) {
     base::UniqueFd caller = listener_->accept();
     if (!caller && (errno == EMFILE || errno == ENFILE)) {
       // Accepted and closed, for one that waits would wake us again and again.
@@ -199,6 +201,7 @@ std::size_t ShmTransport::take_callers() noexcept {
     introductions_.push_back(
         Introduction::answer(self_, *bell_, std::move(caller), base::Deadline::after(patience_with_callers)));
   }
+  return taken;
 }
 
 // Goes on with whoever introduces himself.
