@@ -38,7 +38,8 @@ void Handover::offer_another() noexcept {
   message.bytes = pool_.plan().bytes;
   const int memory = pool_.memory(*place).fd();
   const Status sent = send_message(socket_, std::as_bytes(std::span(&message, 1)), std::span(&memory, 1));
-  // Not asked again, whatever is wrong: a peer that has gone is noticed elsewhere.
+  if (sent.code() == Code::again) return;  // the next large packet asks again
+  // Else not asked again, whatever is wrong: a peer that has gone is noticed elsewhere.
   ours_[*place] = {message.generation, sent.ok() ? State::offered : State::refused};
 }
 

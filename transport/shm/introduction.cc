@@ -84,11 +84,16 @@ Status Introduction::fail(Status status, std::string why) {
 Status Introduction::step() {
   Status status = Code::again;
   if (state_ == State::connecting) status = connect();
+  if (state_ == State::introducing) status = introduce_ourselves();
   if (state_ == State::listening) status = listen();
   if (state_ == State::confirming) return await_confirmation();
-  if (status.code() == Code::again && deadline_.expired())
-    return fail(Code::timed_out, is_dial_ ? "no answer on its local socket" : "it has not introduced itself");
+  if (status.code() == Code::again && deadline_.expired()) return fail(Code::timed_out, awaited_in_vain());
   return status;
+}
+
+const char* Introduction::awaited_in_vain() const noexcept {
+  if (state_ == State::introducing) return "this user has too many descriptors on their way";
+  return is_dial_ ? "no answer on its local socket" : "it has not introduced itself";
 }
 
 Status Introduction::connect() {
@@ -96,8 +101,7 @@ Status Introduction::connect() {
   if (!connected) return fail(connected.failure().status, connected.failure().message);
   acquaintance_.socket = std::move(connected).value();
   if (const Status status = look_at_partner(); !status.ok()) return status;
-  if (const Status status = introduce_ourselves(); !status.ok()) return status;
-  state_ = State::listening;
+  state_ = State::introducing;
   return Code::again;
 }
 
@@ -112,11 +116,22 @@ Status Introduction::look_at_partner() {
   return {};
 }
 
-Status Introduction::introduce_ourselves() {
+Status Introduction::make_memory() {
   auto ring = Segment::create(ring_bytes(self_.shape));
   if (!ring) return fail(ring.failure().status, ring.failure().message);
   auto board = Segment::create(board_segment_bytes);
   if (!board) return fail(board.failure().status, board.failure().message);
+  acquaintance_.out = std::move(ring).value();
+  acquaintance_.out_shape = self_.shape;
+  acquaintance_.boards.own = std::move(board).value();
+  return {};
+}
+
+Status Introduction::introduce_ourselves() {
+  Segment& ring = acquaintance_.out;
+  Segment& board = acquaintance_.boards.own;
+  if (ring.data() == nullptr)
+    if (const Status made = make_memory(); !made.ok()) return made;
   Message message;
   message.magic = magic;
   message.version = version;
@@ -130,18 +145,15 @@ Status Introduction::introduce_ourselves() {
     message.word = self_.cross_memory->word();
     acquaintance_.cross_memory.own = self_.cross_memory;
   }
-  const std::array<int, most_handed_over> descriptors{ring.value().fd(), own_bell_->page(),
-                                                      own_bell_->event(), board.value().fd()};
+  const std::array<int, most_handed_over> descriptors{ring.fd(), own_bell_->page(), own_bell_->event(),
+                                                      board.fd()};
   const Status sent = send_message(acquaintance_.socket, std::as_bytes(std::span(&message, 1)), descriptors);
-  // A message this small has room in a socket that has carried none.
-  if (!sent.ok())
-    return fail(sent.code() == Code::again ? Status(Code::io_error) : sent, "cannot be told of us");
-  ring.value().close_fd();
-  acquaintance_.out = std::move(ring).value();
-  acquaintance_.out_shape = self_.shape;
-  board.value().close_fd();
-  acquaintance_.boards.own = std::move(board).value();
-  return {};
+  if (sent.code() == Code::again) return sent;
+  if (!sent.ok()) return fail(sent, "cannot be told of us");
+  ring.close_fd();
+  board.close_fd();
+  state_ = is_dial_ ? State::listening : State::confirming;
+  return Code::again;
 }
 
 Status Introduction::refuse(std::uint8_t reason) {
@@ -211,9 +223,8 @@ Status Introduction::listen() {
   }
   if (const Status status = accept(message, descriptors); !status.ok()) return status;
   if (is_dial_) return confirm();
-  if (const Status status = introduce_ourselves(); !status.ok()) return status;
-  state_ = State::confirming;
-  return Code::again;
+  state_ = State::introducing;
+  return introduce_ourselves();
 }
 
 Status Introduction::accept(const Message& message, HandedOver& descriptors) {

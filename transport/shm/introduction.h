@@ -77,9 +77,10 @@ class Introduction {
 
  private:
   enum class State : unsigned char {
-    connecting,  // nobody has room for us yet
-    listening,   // the other side speaks next
-    confirming,  // we have answered; the dialler has the last word
+    connecting,   // nobody has room for us yet
+    introducing,  // our message is next, and had no leave to go yet
+    listening,    // the other side speaks next
+    confirming,   // we have answered; the dialler has the last word
   };
   struct Message;
 
@@ -88,6 +89,7 @@ class Introduction {
 
   base::Status connect();
   base::Status look_at_partner();
+  base::Status make_memory();
   base::Status introduce_ourselves();
   base::Status refuse(std::uint8_t reason);
   base::Status confirm();
@@ -98,6 +100,7 @@ class Introduction {
   std::uint8_t judge(const Message& message) const noexcept;
   base::Status accept(const Message& message, HandedOver& descriptors);
   base::Status fail(base::Status status, std::string why);
+  [[nodiscard]] const char* awaited_in_vain() const noexcept;
 
   Self self_;
   const OwnBell* own_bell_;

@@ -156,7 +156,9 @@ Status send_message(const UniqueFd& socket, std::span<const std::byte> message,
   for (;;) {
     if (::sendmsg(socket.get(), &parts, MSG_NOSIGNAL) >= 0) return {};
     if (errno == EINTR) continue;
-    if (errno == EAGAIN) return Code::again;
+    // So many descriptors may be on their way as a process of this user may have open. Whoever they are for
+    // will read them.
+    if (errno == EAGAIN || errno == ETOOMANYREFS) return Code::again;
     const bool is_gone = errno == EPIPE || errno == ECONNRESET;
     return {is_gone ? Code::peer_died : Code::io_error, errno};
   }

@@ -50,7 +50,8 @@ base::Result<Partner> partner_of(const base::UniqueFd& socket);
 inline constexpr std::size_t most_handed_over = 4;
 using HandedOver = std::array<base::UniqueFd, most_handed_over>;
 
-// One message. `again`: the socket is full; peer_died: nobody is there.
+// One message. `again`: the socket is full, or this user has too many descriptors on their way; peer_died:
+// nobody is there.
 base::Status send_message(const base::UniqueFd& socket, std::span<const std::byte> message,
                           std::span<const int> descriptors) noexcept;
 // One message of exactly `message.size()` bytes; `descriptors` are filled from the front. `again`: none is

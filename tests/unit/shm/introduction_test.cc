@@ -1,6 +1,8 @@
 #include "transport/shm/introduction.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/shm/child.h"
 #include "transport/base/epoll.h"
 
 namespace parley::transport::shm {
@@ -183,6 +186,38 @@ TEST(Introduction, WhoeverHasAnsweredWaitsForTheLastWordWithoutADeadline) {
   EXPECT_TRUE(answer.step().ok()) << answer.why();
 }
 
+// As root there is no such limit: another user's process shows it.
+TEST(Introduction, WaitsWhileTooManyDescriptorsAreOnTheirWay) {
+  const std::string found = testing::in_child([] {
+    constexpr uid_t nobody_else = 54'321;
+    if (::geteuid() == 0)
+      testing::expect(::setresuid(nobody_else, nobody_else, nobody_else) == 0, "setresuid");
+    rlimit files{};
+    testing::expect(::getrlimit(RLIMIT_NOFILE, &files) == 0, "getrlimit");
+    files.rlim_cur = 64;
+    testing::expect(::setrlimit(RLIMIT_NOFILE, &files) == 0, "setrlimit");
+    Side a(7), b(4);
+    LocalListener listener = LocalListener::open().value();
+    const UniqueFd way = connect_locally(listener.name()).value();
+    const UniqueFd end = listener.accept();
+    std::array<std::byte, 1> message{};
+    const std::array<int, most_handed_over> many{way.get(), way.get(), way.get(), way.get()};
+    while (send_message(way, message, many).ok()) {
+    }
+    auto dial = Introduction::dial(a.self, a.bell, 4, listener.name(), patience());
+    testing::expect(dial.step().code() == Code::again, "the dialler waits: " + dial.why());
+    auto answer = Introduction::answer(b.self, b.bell, listener.accept(), patience());
+    testing::expect(answer.step().code() == Code::again, "nothing was said: " + answer.why());
+    for (HandedOver read; receive_message(end, message, read).ok();) read = {};
+    testing::expect(dial.step().code() == Code::again && answer.step().code() == Code::again,
+                    "both have spoken");
+    testing::expect(dial.step().ok() && answer.step().ok(),
+                    "they know each other: " + dial.why() + answer.why());
+    return std::string();
+  });
+  EXPECT_EQ(found, "");
+}
+
 // The message as transport/shm/README.md has it.
 struct Forged {
   std::array<char, 8> magic{'\x89', 'P', 'A', 'R', 'L', 'E', 'Y', 'S'};
@@ -219,7 +254,7 @@ Status answer_to(const Forged& message, const std::vector<int>& descriptors, std
   return status;
 }
 
-class ForgedIntroduction : public testing::Test {
+class ForgedIntroduction : public ::testing::Test {
  protected:
   Segment ring_ = Segment::create(ring_bytes({.cells = 64, .payload_bytes = 4096})).value();
   OwnBell bell_ = OwnBell::create().value();
