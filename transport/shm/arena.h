@@ -20,10 +20,11 @@ namespace parley::transport::shm {
 // How an arena grows.
 struct ArenaPlan {
   std::size_t least_bytes = 4U << 20;  // of a segment
-  std::size_t growth_divisor = 4;      // a new one has at least this part of what there is already
+  std::size_t growth_divisor = 4;      // a new one has this part of what there is already, up to 256 MiB
 };
 
-// The most segments of one arena. With the growth of the plan they hold more than any host has.
+// The most segments of one arena: by the plan room for some 11 GiB, or for 64 tensors of more than 256 MiB
+// each.
 inline constexpr std::uint32_t most_arena_segments = 64;
 
 // Where something lies in an arena, in every process that maps it. On the wire.
