@@ -82,7 +82,7 @@ class Stream {
     static constexpr std::uint32_t sizes[] = {0, 0, 0, 1, 32, 100, 4'096, 4'097, 9'000, 70'000, 200'000};
     static std::array<std::byte, 16 * 1024> filler;
     PacketHeader header;
-    header.kind = static_cast<PacketKind>(input.choice(24));  // of 1 to 22, and two that there are not
+    header.kind = static_cast<PacketKind>(input.choice(24));  // 1 to 22, padding, and one that there is not
     header.type_code = static_cast<std::uint8_t>(input.choice(3));
     if (input.choice(2) == 1) header.credits = input.byte();
     header.context = static_cast<std::uint32_t>(input.choice(8));  // of the world, of groups

@@ -23,7 +23,8 @@ def acts(*choices):
 
 def frame_stream():
     receive, send = (1, 4, 0, 1, 1, 0, 0), (0, 4, 0, 0, 0)
-    yield "every_kind", b"".join(raw(header(kind)) for kind in range(24))
+    for kind in range(24):
+        yield f"kind_{kind}", acts(receive, send) + raw(header(kind, id=1))
     yield "eager_then_receive", raw(header(1, 3, 0, 0, 3) + b"abc") + acts(receive)
     yield "receive_then_eager", acts(receive) + raw(header(1, 3, 0, 0, 3) + b"abc")
     yield "offer_granted", acts(receive) + raw(header(2, 0, 0, 7, 9000))
