@@ -39,6 +39,9 @@ std::string words_for(std::uint8_t reason) {
   }
 }
 
+// The one who is called accepts each call.
+constexpr auto between_calls = std::chrono::milliseconds(20);
+
 constexpr std::size_t ring_place = 0, bell_page_place = 1, bell_event_place = 2, board_place = 3;
 
 }  // namespace
@@ -84,25 +87,34 @@ Status Introduction::fail(Status status, std::string why) {
 Status Introduction::step() {
   Status status = Code::again;
   if (state_ == State::connecting) status = connect();
-  if (state_ == State::introducing) status = introduce_ourselves();
   if (state_ == State::listening) status = listen();
+  if (state_ == State::answering) status = give_answer();
   if (state_ == State::confirming) return await_confirmation();
   if (status.code() == Code::again && deadline_.expired()) return fail(Code::timed_out, awaited_in_vain());
   return status;
 }
 
 const char* Introduction::awaited_in_vain() const noexcept {
-  if (state_ == State::introducing) return "this user has too many descriptors on their way";
+  const bool has_memory_to_show = acquaintance_.out.data() != nullptr;
+  if (state_ == State::answering || (state_ == State::connecting && has_memory_to_show))
+    return "this user has too many descriptors on their way";
   return is_dial_ ? "no answer on its local socket" : "it has not introduced itself";
 }
 
+// Who cannot speak yet hangs up: the other side would take it for a stranger that says nothing.
 Status Introduction::connect() {
+  if (!retry_.expired()) return Code::again;
   auto connected = connect_locally(name_);
   if (!connected) return fail(connected.failure().status, connected.failure().message);
   acquaintance_.socket = std::move(connected).value();
   if (const Status status = look_at_partner(); !status.ok()) return status;
-  state_ = State::introducing;
-  return Code::again;
+  const Status told = introduce_ourselves();
+  if (told.ok()) state_ = State::listening;
+  if (told.code() == Code::again) {
+    acquaintance_.socket.reset();
+    retry_ = base::Deadline::after(between_calls);
+  }
+  return told.ok() ? Status(Code::again) : told;
 }
 
 Status Introduction::look_at_partner() {
@@ -127,6 +139,7 @@ Status Introduction::make_memory() {
   return {};
 }
 
+// `again`: too many descriptors of this user's are on their way; what was made is kept.
 Status Introduction::introduce_ourselves() {
   Segment& ring = acquaintance_.out;
   Segment& board = acquaintance_.boards.own;
@@ -152,8 +165,13 @@ Status Introduction::introduce_ourselves() {
   if (!sent.ok()) return fail(sent, "cannot be told of us");
   ring.close_fd();
   board.close_fd();
-  state_ = is_dial_ ? State::listening : State::confirming;
-  return Code::again;
+  return {};
+}
+
+Status Introduction::give_answer() {
+  const Status told = introduce_ourselves();
+  if (told.ok()) state_ = State::confirming;
+  return told.ok() ? Status(Code::again) : told;
 }
 
 Status Introduction::refuse(std::uint8_t reason) {
@@ -223,8 +241,8 @@ Status Introduction::listen() {
   }
   if (const Status status = accept(message, descriptors); !status.ok()) return status;
   if (is_dial_) return confirm();
-  state_ = State::introducing;
-  return introduce_ourselves();
+  state_ = State::answering;
+  return Code::again;
 }
 
 Status Introduction::accept(const Message& message, HandedOver& descriptors) {

@@ -66,8 +66,10 @@ class Introduction {
   base::Status step();
 
   [[nodiscard]] bool is_dial() const noexcept { return is_dial_; }
-  // Whether we have answered, and the dialler may take this for a link already.
-  [[nodiscard]] bool has_answered() const noexcept { return state_ == State::confirming; }
+  // Whether the dialler has spoken. With our answer it may take this for a link already.
+  [[nodiscard]] bool has_heard() const noexcept {
+    return state_ == State::answering || state_ == State::confirming;
+  }
   [[nodiscard]] PeerId peer() const noexcept { return acquaintance_.peer; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
   // To wait on; -1 before there is a connection.
@@ -77,10 +79,10 @@ class Introduction {
 
  private:
   enum class State : unsigned char {
-    connecting,   // nobody has room for us yet
-    introducing,  // our message is next, and had no leave to go yet
-    listening,    // the other side speaks next
-    confirming,   // we have answered; the dialler has the last word
+    connecting,  // nobody has room for us yet, or for our descriptors
+    listening,   // the other side speaks next
+    answering,   // it has spoken; our answer has no leave to go yet
+    confirming,  // we have answered; the dialler has the last word
   };
   struct Message;
 
@@ -91,6 +93,7 @@ class Introduction {
   base::Status look_at_partner();
   base::Status make_memory();
   base::Status introduce_ourselves();
+  base::Status give_answer();
   base::Status refuse(std::uint8_t reason);
   base::Status confirm();
   base::Status listen();
@@ -105,6 +108,7 @@ class Introduction {
   Self self_;
   const OwnBell* own_bell_;
   base::Deadline deadline_;
+  base::Deadline retry_ = base::Deadline::after(std::chrono::nanoseconds(0));  // of `connecting`: not before
   bool is_dial_ = false;
   State state_ = State::listening;
   std::string name_;

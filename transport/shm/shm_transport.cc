@@ -189,8 +189,8 @@ std::size_t ShmTransport::take_callers() noexcept {
     }
     if (!caller) return taken;
     ++taken;
-    // Whoever has our answer may rely on it, and is no stranger any more.
-    const auto is_stranger = [](const Introduction& one) { return !one.is_dial() && !one.has_answered(); };
+    // Whoever has our answer may rely on it, and who has spoken is no stranger any more.
+    const auto is_stranger = [](const Introduction& one) { return !one.is_dial() && !one.has_heard(); };
     const auto callers = std::count_if(introductions_.begin(), introductions_.end(), is_stranger);
     if (static_cast<std::size_t>(callers) >= most_callers) {
       const auto oldest = std::find_if(introductions_.begin(), introductions_.end(), is_stranger);

@@ -1,5 +1,6 @@
 // Many that dial one process before it looks, after others that say nothing.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,11 @@ constexpr std::uint32_t ranks = 1 + 150;
 class Callers : public ::testing::Test {
  protected:
   Callers() {
+    // A dozen descriptors for each rank.
+    rlimit files{};
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = files.rlim_max;
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
     for (std::uint32_t number = 0; number < ranks; ++number) {
       messengers_.push_back(
           std::make_unique<Messenger>(MessengerOptions{.self = number, .peer_count = ranks}));
