@@ -29,8 +29,7 @@ std::optional<schedule::Algorithm> algorithm_if_lent(const schedule::Request& re
   switch (request.operation) {
     // Everyone folds all there is by what it shows, and folds less by what it lends: by another algorithm.
     case Operation::all_reduce:
-      if (choice.asked_for || choice.measured || !has_own_cores || bytes < PlanCache::least_roll_call_bytes)
-        return std::nullopt;
+      if (choice.asked_for || !has_own_cores || bytes < PlanCache::least_roll_call_bytes) return std::nullopt;
       return Algorithm::slices;
     // What is shown is written once and read once, one after the other. Where several read it, or while it is
     // written, stages are as fast.

@@ -99,6 +99,25 @@ TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
   EXPECT_NE(plan_of_rank(0, 2, moved, asked)->if_lent, nullptr) << "that is flat, too";
 }
 
+// A table tells what is fastest by what ranks show each other, for nothing else is measured for it.
+TEST(Plan, HasTwoPartsWhereATableChoosesWhatPricesDo) {
+  const Question large{.operation = Operation::all_reduce, .count = 1 << 20};
+  const auto measured = [](schedule::Algorithm algorithm) {
+    schedule::TuningRow row;
+    row.up_to = {.operation = Operation::all_reduce, .ranks = 2, .bytes = schedule::any_size};
+    row.algorithm = algorithm;
+    schedule::Overrides table;
+    table.set_tuning(std::make_shared<const schedule::Tuning>(std::vector{row}));
+    return table;
+  };
+  const PlanHandle confirmed = plan_of_rank(0, 2, large, measured(schedule::Algorithm::flat));
+  EXPECT_TRUE(confirmed->choice.measured);
+  EXPECT_NE(confirmed->if_lent, nullptr);
+  const PlanHandle another = plan_of_rank(0, 2, large, measured(schedule::Algorithm::slices));
+  EXPECT_TRUE(another->choice.measured);
+  EXPECT_EQ(another->roll_call, nullptr);
+}
+
 // What is written once and read once, by one other.
 TEST(Plan, OfWhatIsMovedHasTwoPartsWhereItIsLarge) {
   constexpr std::uint64_t large = 256 << 10;
