@@ -148,29 +148,36 @@ TEST(Reactor, WorkStartedByAnotherThreadEndsASleep) {
   EXPECT_TRUE(ran);
 }
 
-// Work is published just before the ring; a lost wake-up would leave the sleeper there until the guard.
+// Work is published just before the ring; a lost wake-up would leave the sleeper there until the guard. Where
+// a hundred others want the core a round takes 100 ms, and there are fewer of them.
 TEST(Reactor, NoRingOfAnotherThreadIsLost) {
-  constexpr int rounds = 2000;
+  constexpr int most_rounds = 2000;
   Reactor reactor;
   std::atomic<int> work{0}, seen{0};
+  std::atomic<bool> is_done{false};
   const auto deadline = guard();
   std::thread ringer([&] {
-    for (int i = 1; i <= rounds; ++i) {
+    const auto enough = base::Deadline::after(5s);
+    for (int i = 1; i <= most_rounds && !enough.expired(); ++i) {
       work.store(i, std::memory_order_release);
       reactor.ring();
       while (seen.load(std::memory_order_acquire) < i && !deadline.expired()) std::this_thread::yield();
     }
+    is_done.store(true, std::memory_order_release);
+    reactor.ring();
   });
-  while (seen.load(std::memory_order_relaxed) < rounds && !deadline.expired()) {
+  while (!is_done.load(std::memory_order_acquire) && !deadline.expired()) {
     reactor.announce_sleep();
-    if (work.load(std::memory_order_acquire) > seen.load(std::memory_order_relaxed))
+    if (work.load(std::memory_order_acquire) > seen.load(std::memory_order_relaxed) ||
+        is_done.load(std::memory_order_acquire))
       reactor.cancel_sleep();
     else
       reactor.sleep(deadline);
     seen.store(work.load(std::memory_order_acquire), std::memory_order_release);
   }
   ringer.join();
-  EXPECT_EQ(seen.load(), rounds);
+  EXPECT_GT(work.load(), 0);
+  EXPECT_EQ(seen.load(), work.load());
   EXPECT_FALSE(deadline.expired());
 }
 
