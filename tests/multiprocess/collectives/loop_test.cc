@@ -81,7 +81,7 @@ Call begin_call(ProcessGroup& group, std::int64_t step, int root, Random& random
 }
 
 class EventLoopOnBoards : public ::testing::TestWithParam<int> {};
-// The last: more ranks than cores, wherever it runs.
+// The last: more ranks than cores, up to a dozen of these.
 INSTANTIATE_TEST_SUITE_P(
     OfSoManyRanks, EventLoopOnBoards,
     ::testing::Values(2, 4,

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -19,6 +18,7 @@
 #include <thread>
 
 #include "tests/multiprocess/support/await.h"
+#include "tests/multiprocess/support/cores.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
 #include "transport/base/host.h"
@@ -128,12 +128,7 @@ TEST(Idle, AsManyRanksAsCores) {
 TEST(Idle, FourRanksOnTwoCores) {
   EXPECT_EQ(run_ranks(4,
                       [](int, int) {
-                        const auto cores = base::usable_cores();
-                        cpu_set_t two;
-                        CPU_ZERO(&two);
-                        for (std::size_t i = 0; i < std::min<std::size_t>(2, cores.size()); ++i)
-                          CPU_SET(cores[i], &two);
-                        expect(sched_setaffinity(0, sizeof(two), &two) == 0, "sched_setaffinity");
+                        keep_to_cores(2);
                         ProcessGroup world = init();
                         waits_for_rank_0(world);
                       }),

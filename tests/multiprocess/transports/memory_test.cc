@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/multiprocess/support/await.h"
+#include "tests/multiprocess/support/cores.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_memory.h"
 #include "tests/multiprocess/support/shared_page.h"
@@ -56,16 +57,6 @@ Segments segments_of(const Host& host, int count) {
 int cores() {
   cpu_set_t allowed;
   return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-}
-
-void keep_to_one_core() {
-  cpu_set_t allowed, one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
-  int first = 0;
-  while (!CPU_ISSET(first, &allowed)) ++first;
-  CPU_ZERO(&one);
-  CPU_SET(first, &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
 // The first `count` ranks, each with each.
@@ -114,7 +105,7 @@ void expect_memory(int count, std::size_t links_bytes, int busy, std::size_t win
   const auto busy_ranks = static_cast<std::size_t>(busy);
   const int code = run_ranks(count,
                              [&](int rank, int) {
-                               if (on_one_core) keep_to_one_core();
+                               if (on_one_core) keep_to_cores(1);
                                ProcessGroup world = init();
                                host->ranks[static_cast<std::size_t>(rank)] = getpid();
                                exchange(world, count, 8);
