@@ -88,7 +88,7 @@ Status Introduction::step() {
   Status status = Code::again;
   if (state_ == State::connecting) status = connect();
   if (state_ == State::listening) status = listen();
-  if (state_ == State::answering) status = give_answer();
+  if (state_ == State::answering) status = introduce_ourselves(State::confirming);
   if (state_ == State::confirming) return await_confirmation();
   if (status.code() == Code::again && deadline_.expired()) return fail(Code::timed_out, awaited_in_vain());
   return status;
@@ -108,13 +108,12 @@ Status Introduction::connect() {
   if (!connected) return fail(connected.failure().status, connected.failure().message);
   acquaintance_.socket = std::move(connected).value();
   if (const Status status = look_at_partner(); !status.ok()) return status;
-  const Status told = introduce_ourselves();
-  if (told.ok()) state_ = State::listening;
-  if (told.code() == Code::again) {
+  const Status status = introduce_ourselves(State::listening);
+  if (status.code() == Code::again && state_ == State::connecting) {
     acquaintance_.socket.reset();
     retry_ = base::Deadline::after(between_calls);
   }
-  return told.ok() ? Status(Code::again) : told;
+  return status;
 }
 
 Status Introduction::look_at_partner() {
@@ -139,8 +138,9 @@ Status Introduction::make_memory() {
   return {};
 }
 
-// `again`: too many descriptors of this user's are on their way; what was made is kept.
-Status Introduction::introduce_ourselves() {
+// `again`, and `next` is the state; or the state is as before, for too many descriptors of this user's are on
+// their way: what was made is kept.
+Status Introduction::introduce_ourselves(State next) {
   Segment& ring = acquaintance_.out;
   Segment& board = acquaintance_.boards.own;
   if (ring.data() == nullptr)
@@ -165,13 +165,8 @@ Status Introduction::introduce_ourselves() {
   if (!sent.ok()) return fail(sent, "cannot be told of us");
   ring.close_fd();
   board.close_fd();
-  return {};
-}
-
-Status Introduction::give_answer() {
-  const Status told = introduce_ourselves();
-  if (told.ok()) state_ = State::confirming;
-  return told.ok() ? Status(Code::again) : told;
+  state_ = next;
+  return Code::again;
 }
 
 Status Introduction::refuse(std::uint8_t reason) {

@@ -92,8 +92,7 @@ class Introduction {
   base::Status connect();
   base::Status look_at_partner();
   base::Status make_memory();
-  base::Status introduce_ourselves();
-  base::Status give_answer();
+  base::Status introduce_ourselves(State next);
   base::Status refuse(std::uint8_t reason);
   base::Status confirm();
   base::Status listen();
