@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +18,7 @@
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_memory.h"
 #include "tests/multiprocess/support/shared_page.h"
+#include "transport/base/host.h"
 #include "transport/shm/window.h"
 
 namespace parley::testing {
@@ -53,12 +53,6 @@ Segments segments_of(const Host& host, int count) {
   return sum;
 }
 
-// That this process may use.
-int cores() {
-  cpu_set_t allowed;
-  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-}
-
 // The first `count` ranks, each with each.
 void exchange(ProcessGroup& world, int count, std::size_t bytes, int times = 1) {
   if (world.rank() >= count) return;
@@ -89,7 +83,7 @@ std::size_t look(ProcessGroup& world, const Host& host, std::size_t links_bytes,
            "shared memory of a rank's links: " + std::to_string(each) + " bytes");
     expect(windows >= least_windows && windows <= most_windows, std::to_string(windows) + " windows");
     // Of those that may be either: boards' segments follow, and with cores enough a quota may still be short.
-    if (cores() < world.size() && least_windows != most_windows)
+    if (std::ssize(base::usable_cores()) < world.size() && least_windows != most_windows)
       expect(small_windows == windows,
              std::to_string(small_windows) + " small windows of " + std::to_string(windows));
     seen = windows;
