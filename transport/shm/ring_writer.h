@@ -67,6 +67,13 @@ class BasicRingWriter {
       base::fetch_for_write(&parts_.cells[written_ & mask_]);
   }
 
+  // The same of the cells of an answer's first pieces.
+  void fetch_for_answer_in_pieces() const noexcept {
+    if (stores_.cores_are_close()) return;
+    base::fetch_for_write(&parts_.cells[written_ & mask_]);
+    base::fetch_for_write(&parts_.cells[(written_ + 1) & mask_]);
+  }
+
   // The same of the first lines where the next chunk will lie, if it is as long. For a writer that waits for
   // an answer: right behind the record it would come in its way, too.
   void fetch_for_chunk(Area area, std::uint32_t bytes) const noexcept {

@@ -30,6 +30,9 @@ constexpr std::size_t windowed_bytes = 4 << 10;
 // With n pieces the receiver's copy ends 1/n after the sender's; more pieces cost more than they bring.
 constexpr std::size_t pieces_of_a_packet = 8;
 constexpr std::uint32_t largest_window_piece = 256 << 10;
+// Up to here it is told by what has come, and not by the reader's counts, whether the reader waits for the
+// next packet: between far cores their line comes for a fifth of what 16 KiB take.
+constexpr std::size_t most_bytes_by_answers = 64 << 10;
 // So many looks that found nothing come before the lines of the next chunk are fetched: what was sent has
 // been read by then, which takes the longer the more it is, and the answer is not on its way.
 constexpr std::uint32_t looks_before_fetch(std::size_t chunk_bytes) {
@@ -142,7 +145,9 @@ Area ShmLink::area_for(std::size_t payload_bytes) noexcept {
 // The least that a receiver waits for, if it waits: half as much where a piece takes little time on its way,
 // and two pieces at least. Else few large ones.
 std::uint32_t ShmLink::piece_for(Area area, std::size_t payload_bytes) const noexcept {
-  const std::size_t wanted = writer_.drained() ? payload_bytes / pieces_of_a_packet : payload_bytes;
+  const bool has_answered = payload_bytes <= most_bytes_by_answers && !is_in_burst_;
+  const bool is_awaited = has_answered || writer_.drained();
+  const std::size_t wanted = is_awaited ? payload_bytes / pieces_of_a_packet : payload_bytes;
   const std::size_t least =
       writer_.stores().cores_are_close()
           ? smallest_piece
@@ -290,7 +295,8 @@ Status ShmLink::deliver(const Record& record) noexcept {
     return Code::protocol_violation;
   landing_ = header;
   missing_bytes_ = header.payload_bytes;
-  writer_.fetch_counts();
+  if (header.payload_bytes > most_bytes_by_answers) writer_.fetch_counts();
+  writer_.fetch_for_answer_in_pieces();
   first_piece_bytes = record.chunk.size();
   sender_was_ahead = reader_.has_another();
   destination_ = sink_.on_header(*this, header).data;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <random>
 #include <vector>
@@ -29,6 +30,7 @@ struct Inbox final : PacketSink {
   void on_unreachable(PeerId, Status, std::string_view) noexcept override {}
   void on_packet(Endpoint&, const PacketHeader&, std::span<const std::byte> payload) noexcept override {
     packets.emplace_back(payload.begin(), payload.end());
+    if (answer) answer();
   }
   base::MemoryRef on_header(Endpoint&, const PacketHeader& header) noexcept override {
     landing.assign(header.payload_bytes, std::byte{});
@@ -40,6 +42,7 @@ struct Inbox final : PacketSink {
 
   std::deque<std::vector<std::byte>> packets;
   std::vector<std::byte> landing;
+  std::function<void()> answer;  // said on each whole packet
   bool writable = true;
 };
 
@@ -318,6 +321,37 @@ TEST(LinkWindow, AChunkInAWindowThatIsNotThereEndsTheLink) {
   cell->word = shm::pack_word(1, shm::RecordKind::packet, 5'000, shm::Area::window);
   (void)pair.right->link.receive();
   EXPECT_EQ(pair.right->link.reason().code(), Code::protocol_violation);
+}
+
+// The answer tells it, before the counts of the ring do: those are on another line, which would have to come
+// from the other core.
+TEST(LinkPieces, AreSmallForAReaderThatHasAnswered) {
+  constexpr std::size_t bytes = 16 << 10;
+  Process a({.bytes = 128 << 10, .most = 1, .busy_bytes = 0}), b(small_plan);
+  Pair pair(a, b);
+  End& left = *pair.left;
+  End& right = *pair.right;
+  for (std::uint64_t number = 0; number < 4; ++number) pair.send(number, 20'000);
+
+  int whole = 0;
+  right.inbox.answer = [&] { ++whole; };
+  ASSERT_TRUE(left.try_send(4, bytes));
+  ASSERT_TRUE(left.try_send(5, bytes));
+  (void)right.link.receive();
+  EXPECT_EQ(whole, 1) << "of the second one nothing had been heard yet";
+  right.inbox.packets.clear();
+
+  right.inbox.answer = [&] {
+    ASSERT_TRUE(right.try_send(0, 8));
+    (void)left.link.receive();
+    EXPECT_EQ(left.inbox.packets.size(), 1U);
+    ASSERT_TRUE(left.try_send(7, bytes));
+  };
+  ASSERT_TRUE(left.try_send(6, 8));
+  (void)right.link.receive();
+  EXPECT_EQ(right.link.first_piece_bytes, bytes / 2);
+  ASSERT_EQ(right.inbox.packets.size(), 2U);
+  EXPECT_TRUE(is_content(right.inbox.packets[1], 7, bytes));
 }
 
 // A fence for each record would cost as much as the record; who polls sees them all the same.
