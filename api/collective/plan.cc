@@ -22,12 +22,15 @@ std::optional<schedule::Algorithm> algorithm_if_lent(const schedule::Request& re
   using schedule::Algorithm;
   using schedule::Operation;
   const bool may_lend = request.shape.loan_count != 0 && request.shape.hosts.empty();
-  if (choice.chosen.algorithm != Algorithm::flat || !may_lend) return std::nullopt;
   const std::uint64_t bytes = request.shape.count * request.element_bytes;
   const std::uint32_t others = request.shape.size - 1;
   const bool has_own_cores = request.surroundings.ranks_per_core <= 1;
+  const bool is_flat = choice.chosen.algorithm == Algorithm::flat;
+  // In as many turns as stages take; for more than two ranks that is as good.
+  const bool is_in_slices_of_two = choice.chosen.algorithm == Algorithm::slices && others == 1;
+  if (!may_lend || !(is_flat || is_in_slices_of_two)) return std::nullopt;
   switch (request.operation) {
-    // Everyone folds all there is by what it shows, and folds less by what it lends: by another algorithm.
+    // Who folds all there is of what is shown folds less of what is lent, and in one piece.
     case Operation::all_reduce:
       if (choice.asked_for || !has_own_cores || bytes < PlanCache::least_roll_call_bytes) return std::nullopt;
       return Algorithm::slices;
@@ -173,9 +176,11 @@ std::string PlanCache::explain(const Question& question) const {
   std::string text = schedule::explain(request, choice);
   const auto algorithm = algorithm_if_lent(request, choice);
   if (!algorithm) return text;
-  text += schedule::reduces(question.operation)
-              ? "; " + std::string(schedule::name(*algorithm)) + " where all buffers are shared tensors"
-              : "; in one piece where all inputs are shared tensors";
+  text += *algorithm == choice.chosen.algorithm
+              ? "; in one piece where all "
+              : "; " + std::string(schedule::name(*algorithm)) + " where all ";
+  text += schedule::reduces(question.operation) ? "buffers" : "inputs";
+  text += " are shared tensors";
   if (may_be_copied(request))
     text += ", or where stages are slow and every rank may copy them out of the others' processes";
   return text;

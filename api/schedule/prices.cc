@@ -18,9 +18,9 @@ constexpr double large_message_bytes = 512 << 10;
 // Who waits for a rank that has no core waits for a switch of contexts.
 constexpr double switch_ns = 3000;
 // What ranks that share a core show each other has left its nearest caches when it is read: all_reduce of two
-// to four times 16 KiB, by flat and by slices, takes 2.2 times what follows from the prices of those with a
-// core each.
-constexpr double shared_core_bytes = 2;
+// to four times 16 KiB, by flat and by slices, takes some two times what follows from the prices of those
+// with a core each.
+constexpr double shared_core_bytes = 1.75;
 // Pipelines want all their ranks to run at once: with fewer cores a segment waits for more than its switch.
 constexpr double shared_pipeline = 1.6;
 

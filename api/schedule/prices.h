@@ -33,7 +33,7 @@ inline constexpr double fold_byte_ns = 0.08;  // to fold a byte into another
 inline constexpr double mark_ns = 120;
 inline constexpr double seen_mark_ns = 10;
 inline constexpr double shared_byte_ns = 0.02;
-inline constexpr double shared_fold_byte_ns = 0.02;
+inline constexpr double shared_fold_byte_ns = 0.024;
 
 // Where a collective runs. The same on all ranks, so that all predict the same.
 struct Surroundings {

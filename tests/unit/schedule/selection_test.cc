@@ -112,16 +112,18 @@ TEST(Selection, SaysWhetherTwoLevelsUseTheMemoryOfHosts) {
   EXPECT_THAT(said(), HasSubstr("two_level, about"));
 }
 
-// In memory that they share as many bytes go between two ranks either way; of more, each reads all others'.
-TEST(Selection, LetsFewRanksOfAHostFoldEverythingAndOthersASlice) {
+// In memory that they share as many bytes go between two ranks either way, and it is the copies and folds
+// that count; of more, each reads all others'.
+TEST(Selection, LetsRanksOfAHostFoldEverythingThatIsSmallAndASliceElse) {
   const auto chosen = [](Operation operation, std::uint32_t ranks, std::uint64_t bytes) {
     Request one = request(operation, ranks, bytes);
     one.shape.line_count = 14;
     one.shape.stage_count = (256 << 10) / one.element_bytes;
     return select(one, {}).chosen.algorithm;
   };
-  for (const std::uint64_t bytes : {8, 16 << 10, 1 << 20, 16 << 20}) {
-    EXPECT_EQ(chosen(Operation::all_reduce, 2, bytes), Algorithm::flat) << bytes;
+  for (const std::uint64_t bytes : {8, 16 << 10, 64 << 10, 128 << 10, 1 << 20, 16 << 20}) {
+    EXPECT_EQ(chosen(Operation::all_reduce, 2, bytes), bytes < 100'000 ? Algorithm::flat : Algorithm::slices)
+        << bytes;
     EXPECT_EQ(chosen(Operation::reduce, 2, bytes), Algorithm::flat) << bytes;
     EXPECT_EQ(chosen(Operation::all_gather, 2, bytes), Algorithm::flat) << bytes;
   }

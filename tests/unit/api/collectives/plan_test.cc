@@ -84,7 +84,7 @@ TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
   const Question broadcast{.operation = Operation::broadcast, .count = 1 << 20};
   EXPECT_EQ(plan_of_rank(0, 2, small)->if_lent, nullptr);
   EXPECT_EQ(plan_of_rank(0, 2, broadcast)->roll_call, nullptr);
-  EXPECT_EQ(plan_of_rank(0, 4, large)->if_lent, nullptr) << "by slices anyhow";
+  EXPECT_EQ(plan_of_rank(0, 4, large)->if_lent, nullptr) << "each slice is read where it is lent";
   Team sharing_a_core = team_of(0, 2);
   sharing_a_core.surroundings.ranks_per_core = 2;
   const schedule::Overrides none;
@@ -92,15 +92,17 @@ TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
   plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
   EXPECT_EQ(plans.find(large)->if_lent, nullptr) << "each mark costs a switch";
   schedule::Overrides asked;
-  asked.set(Operation::all_reduce, schedule::Algorithm::flat);
-  EXPECT_EQ(plan_of_rank(0, 2, large, asked)->if_lent, nullptr);
+  for (const auto algorithm : {schedule::Algorithm::flat, schedule::Algorithm::slices}) {
+    asked.set(Operation::all_reduce, algorithm);
+    EXPECT_EQ(plan_of_rank(0, 2, large, asked)->if_lent, nullptr);
+  }
   asked.set(Operation::all_to_all, schedule::Algorithm::flat);
   const Question moved{.operation = Operation::all_to_all, .count = 1 << 20};
   EXPECT_NE(plan_of_rank(0, 2, moved, asked)->if_lent, nullptr) << "that is flat, too";
 }
 
 // A table tells what is fastest by what ranks show each other, for nothing else is measured for it.
-TEST(Plan, HasTwoPartsWhereATableChoosesWhatPricesDo) {
+TEST(Plan, HasTwoPartsWhereATableChoosesMemoryAsPricesDo) {
   const Question large{.operation = Operation::all_reduce, .count = 1 << 20};
   const auto measured = [](schedule::Algorithm algorithm) {
     schedule::TuningRow row;
@@ -110,10 +112,12 @@ TEST(Plan, HasTwoPartsWhereATableChoosesWhatPricesDo) {
     table.set_tuning(std::make_shared<const schedule::Tuning>(std::vector{row}));
     return table;
   };
-  const PlanHandle confirmed = plan_of_rank(0, 2, large, measured(schedule::Algorithm::flat));
-  EXPECT_TRUE(confirmed->choice.measured);
-  EXPECT_NE(confirmed->if_lent, nullptr);
-  const PlanHandle another = plan_of_rank(0, 2, large, measured(schedule::Algorithm::slices));
+  for (const auto in_memory : {schedule::Algorithm::flat, schedule::Algorithm::slices}) {
+    const PlanHandle confirmed = plan_of_rank(0, 2, large, measured(in_memory));
+    EXPECT_TRUE(confirmed->choice.measured);
+    EXPECT_NE(confirmed->if_lent, nullptr);
+  }
+  const PlanHandle another = plan_of_rank(0, 2, large, measured(schedule::Algorithm::rabenseifner));
   EXPECT_TRUE(another->choice.measured);
   EXPECT_EQ(another->roll_call, nullptr);
 }
@@ -169,7 +173,7 @@ TEST(Plan, OfTwoPartsSaysSo) {
   PlanCache plans(team, overrides);
   plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
   const std::string text = plans.explain({.operation = Operation::all_reduce, .count = 1 << 20});
-  EXPECT_TRUE(text.ends_with("; slices where all buffers are shared tensors")) << text;
+  EXPECT_TRUE(text.ends_with("; in one piece where all buffers are shared tensors")) << text;
   const std::string large = plans.explain({.operation = Operation::all_reduce, .count = 2 << 20});
   EXPECT_TRUE(
       large.ends_with(", or where stages are slow and every rank may copy them out of the others' "
