@@ -6,12 +6,10 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <fstream>
 #include <memory>
 #include <system_error>
 
 #include "tools/info/report.h"
-#include "transport/base/log.h"
 #include "transport/shm/cross_memory.h"
 #include "transport/shm/segment.h"
 
@@ -61,15 +59,8 @@ CrossRead read_of(const CrossMemory& own, pid_t process) noexcept {
   return transport::shm::try_cross_read(own.read, process, own.word_address(), own.word());
 }
 
-// Yama lets a process read its descendants, or nobody, while other rules would let it read all of its user's.
 std::string told(CrossRead result) {
-  if (result == CrossRead::works) return "works";
-  std::string why = why_not(result);
-  int scope = 0;
-  std::ifstream yama("/proc/sys/kernel/yama/ptrace_scope");
-  if (result == CrossRead::not_allowed && yama >> scope && scope != 0)
-    why += base::concat(" (kernel.yama.ptrace_scope is ", scope, ")");
-  return why;
+  return result == CrossRead::works ? "works" : why_not(result);
 }
 
 // A fork has the word where its parent has it.
@@ -80,6 +71,7 @@ void add_cross_reads(Json& shared) {
     return;
   }
   Child target([] {
+    (void)transport::shm::let_peers_read();  // which no fork inherits
     for (;;) ::pause();
     return 0;
   });

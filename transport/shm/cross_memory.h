@@ -16,11 +16,18 @@ namespace parley::transport::shm {
 using ReadMemory = base::Status (*)(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept;
 base::Status read_process_memory(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept;
 
+// Lets the other processes of this one's user read it where Yama, a part of the kernel, lets descendants
+// alone do so otherwise (kernel.yama.ptrace_scope is 1, as Debian and Ubuntu have it). For this process, to
+// its end; its own debuggers may then be any of that user's. Whether that was asked for. `scope_file` is
+// another one in tests.
+inline constexpr char yama_scope_file[] = "/proc/sys/kernel/yama/ptrace_scope";
+bool let_peers_read(const char* scope_file = yama_scope_file) noexcept;
+
 // What a process brings to it: a way to read others, and a word by which others try to read it. One for all
 // its peers. Thread-safety: immutable.
 class CrossMemory {
  public:
-  // `read` is another one in tests. Null: the system gave no random bytes.
+  // `read` is another one in tests. Null: the system gave no random bytes. Else let_peers_read() was called.
   static std::shared_ptr<const CrossMemory> create(ReadMemory read = read_process_memory);
 
   CrossMemory(ReadMemory how, std::uint64_t word) noexcept : read(how), word_(word) {}
@@ -62,7 +69,7 @@ struct CrossMemoryTerms {
   std::uint64_t word = 0;
 };
 
-// Why not, for people: "not permitted".
+// Why not, for people: "not permitted", and by what, if that is known.
 std::string why_not(CrossRead result);
 
 }  // namespace parley::transport::shm

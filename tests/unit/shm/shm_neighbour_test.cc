@@ -27,6 +27,13 @@ CrossMemoryTerms terms(CrossRead peer_reads) {
   return {own, getpid(), CrossRead::works, peer_reads, own->word_address(), own->word()};
 }
 
+// Leaves reads as they are to whoever comes next.
+class Neighbours : public ::testing::Test {
+ protected:
+  Neighbours() { testing::reads = {}; }
+  ~Neighbours() override { testing::reads = {}; }
+};
+
 void refuse_reads(int error) {
   testing::reads = {};
   testing::reads.succeed = 0;
@@ -53,7 +60,7 @@ struct Sides {
   PeerBell bell;
 };
 
-TEST(ShmNeighbour, SeesWhatWasShownAsItIsAndKeepsItWhenTheLinkHasEnded) {
+TEST_F(Neighbours, SeesWhatWasShownAsItIsAndKeepsItWhenTheLinkHasEnded) {
   Sides sides;
   ShmNeighbour here(sides.own, sides.its_memory, sides.bell);
   const base::ConstMemoryRef shown{sides.memory.get() + 64, 1'000};
@@ -76,7 +83,7 @@ TEST(ShmNeighbour, SeesWhatWasShownAsItIsAndKeepsItWhenTheLinkHasEnded) {
   EXPECT_EQ(seen.get()[999], std::byte{42});
 }
 
-TEST(ShmNeighbour, HasNoKeyForWhatLiesElsewhere) {
+TEST_F(Neighbours, HasNoKeyForWhatLiesElsewhere) {
   Sides sides;
   const ShmNeighbour here(sides.own, sides.its_memory, sides.bell),
       there(*sides.its, sides.its_memory, sides.bell);
@@ -85,9 +92,8 @@ TEST(ShmNeighbour, HasNoKeyForWhatLiesElsewhere) {
   EXPECT_FALSE(there.key_of({sides.memory.get(), 100})) << "it has no arena";
 }
 
-TEST(ShmNeighbour, CopiesWhatLiesElsewhereOutOfTheProcess) {
+TEST_F(Neighbours, CopiesWhatLiesElsewhereOutOfTheProcess) {
   Sides sides;
-  testing::reads = {};
   ShmNeighbour there(*sides.its, sides.its_memory, sides.bell);
   const testing::Bytes elsewhere = testing::content(10'000);
   const auto key = there.key_for_copies({elsewhere.data(), elsewhere.size()});
@@ -101,9 +107,8 @@ TEST(ShmNeighbour, CopiesWhatLiesElsewhereOutOfTheProcess) {
   EXPECT_FALSE(ShmNeighbour(sides.own, unread, sides.bell).key_for_copies({elsewhere.data(), 1}));
 }
 
-TEST(ShmNeighbour, GoesOnCopyingWhereMemoryWasTakenAway) {
+TEST_F(Neighbours, GoesOnCopyingWhereMemoryWasTakenAway) {
   Sides sides;
-  testing::reads = {};
   ShmNeighbour there(*sides.its, sides.its_memory, sides.bell);
   constexpr std::size_t bytes = 4096;
   void* const gone = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -114,7 +119,7 @@ TEST(ShmNeighbour, GoesOnCopyingWhereMemoryWasTakenAway) {
   EXPECT_TRUE(there.may_copy());
 }
 
-TEST(ShmNeighbour, CopiesNoMoreWhereItMayNot) {
+TEST_F(Neighbours, CopiesNoMoreWhereItMayNot) {
   testing::Bytes bytes(8);
   const base::MemoryRef into{bytes.data(), bytes.size()};
   for (const bool is_tried : {false, true}) {
@@ -133,7 +138,7 @@ TEST(ShmNeighbour, CopiesNoMoreWhereItMayNot) {
 }
 
 // The process is ending, and its socket has not told yet.
-TEST(ShmNeighbour, FindsNoProcessAnyMore) {
+TEST_F(Neighbours, FindsNoProcessAnyMore) {
   Sides sides;
   ShmNeighbour there(*sides.its, sides.its_memory, sides.bell);
   testing::Bytes bytes(8);
