@@ -69,7 +69,7 @@ class BasicRingWriter {
 
   // The same of the cells of an answer's first pieces.
   void fetch_for_answer_in_pieces() const noexcept {
-    if (stores_.cores_are_close()) return;
+    if (stores_.cores_are_close() || written_ + 1 >= limit(Share::data)) return;
     base::fetch_for_write(&parts_.cells[written_ & mask_]);
     base::fetch_for_write(&parts_.cells[(written_ + 1) & mask_]);
   }

@@ -30,8 +30,9 @@ constexpr std::size_t windowed_bytes = 4 << 10;
 // With n pieces the receiver's copy ends 1/n after the sender's; more pieces cost more than they bring.
 constexpr std::size_t pieces_of_a_packet = 8;
 constexpr std::uint32_t largest_window_piece = 256 << 10;
-// Up to here it is told by what has come, and not by the reader's counts, whether the reader waits for the
-// next packet: between far cores their line comes for a fifth of what 16 KiB take.
+// Up to here, as many packets having come as were sent is enough to know that the reader waits for the next
+// one; its counts are looked at else. Their line comes from its core: between far ones for a sixth of what
+// 16 KiB take.
 constexpr std::size_t most_bytes_by_answers = 64 << 10;
 // So many looks that found nothing come before the lines of the next chunk are fetched: what was sent has
 // been read by then, which takes the longer the more it is, and the answer is not on its way.
@@ -94,6 +95,7 @@ Status ShmLink::try_send(const PacketHeader& header, const base::ConstMemoryRef&
   if (payload.bytes >= base::StoreChoice::least_bytes) writer_.set_in_burst(is_in_burst_);
   if (!writer_.try_write(RecordKind::packet, header, chunk, share, area)) return wait_for_room();
   if (std::exchange(is_in_burst_, true)) writer_.fetch_ahead();
+  ++unanswered_;
   if (chunk.size() > shm::inline_bytes) {
     last_area_ = area;
     last_bytes_ = static_cast<std::uint32_t>(chunk.size());
@@ -144,9 +146,9 @@ Area ShmLink::area_for(std::size_t payload_bytes) noexcept {
 
 // The least that a receiver waits for, if it waits: half as much where a piece takes little time on its way,
 // and two pieces at least. Else few large ones.
-std::uint32_t ShmLink::piece_for(Area area, std::size_t payload_bytes) const noexcept {
-  const bool has_answered = payload_bytes <= most_bytes_by_answers && !is_in_burst_;
-  const bool is_awaited = has_answered || writer_.drained();
+std::uint32_t ShmLink::piece_for(Area area, std::size_t payload_bytes) noexcept {
+  const bool is_awaited = (payload_bytes <= most_bytes_by_answers && unanswered_ == 0) || writer_.drained();
+  if (is_awaited) unanswered_ = 0;
   const std::size_t wanted = is_awaited ? payload_bytes / pieces_of_a_packet : payload_bytes;
   const std::size_t least =
       writer_.stores().cores_are_close()
@@ -250,6 +252,7 @@ std::size_t ShmLink::receive() noexcept {
     if (events > shm::RingReader::cells_ahead) reader_.fetch_ahead();
     if (look == Look::record && is_whole(record)) [[likely]] {
       if (events == 1 && came_alone_) writer_.fetch_for_answer(record.chunk.size());
+      note_answer();
       sink_.on_packet(*this, record.header, record.chunk);
     } else if (const Status status =
                    look == Look::record ? deliver(record) : Status(Code::protocol_violation);
@@ -295,10 +298,11 @@ Status ShmLink::deliver(const Record& record) noexcept {
     return Code::protocol_violation;
   landing_ = header;
   missing_bytes_ = header.payload_bytes;
-  if (header.payload_bytes > most_bytes_by_answers) writer_.fetch_counts();
-  writer_.fetch_for_answer_in_pieces();
+  note_answer();
   first_piece_bytes = record.chunk.size();
   sender_was_ahead = reader_.has_another();
+  if (header.payload_bytes > most_bytes_by_answers) writer_.fetch_counts();
+  if (!sender_was_ahead) writer_.fetch_for_answer_in_pieces();
   destination_ = sink_.on_header(*this, header).data;
   return land(record.chunk);
 }

@@ -108,7 +108,8 @@ class ShmLink final : public Endpoint,
   bool give_up_window() noexcept override;
   void leave_window() noexcept;
   shm::Area area_for(std::size_t payload_bytes) noexcept;
-  [[nodiscard]] std::uint32_t piece_for(shm::Area area, std::size_t payload_bytes) const noexcept;
+  [[nodiscard]] std::uint32_t piece_for(shm::Area area, std::size_t payload_bytes) noexcept;
+  void note_answer() noexcept { unanswered_ -= unanswered_ != 0 ? 1 : 0; }
   [[nodiscard]] std::uint32_t largest_piece(shm::Area area) const noexcept;
   base::Status wait_for_room() noexcept;
   void ring_now() noexcept;
@@ -143,8 +144,9 @@ class ShmLink final : public Endpoint,
   std::uint32_t piece_bytes_ = 0;
   shm::Area leaving_area_ = shm::Area::own;
   Completion* done_ = nullptr;
-  bool refused_ = false;      // a try_send answered `again`: on_writable() is owed
-  bool is_in_burst_ = false;  // something was sent, and nothing has come since
+  bool refused_ = false;          // a try_send answered `again`: on_writable() is owed
+  bool is_in_burst_ = false;      // something was sent, and nothing has come since
+  std::uint32_t unanswered_ = 0;  // packets sent without one that came, since the reader had nothing to read
 
   // The last chunk that was the first of its packet and too long for a cell. Who waits for an answer fetches
   // the lines for another such one.
