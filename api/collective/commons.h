@@ -41,13 +41,14 @@ namespace parley::collective {
 struct BoardSlot {
   static constexpr std::size_t line_bytes = 56;
 
-  // The mark, modulo 2^12, for no rank is more than some turns ahead of another; and, below it, the call that
+  // The mark, modulo 2^8, for no rank is more than some turns ahead of another; and, below it, the call that
   // the turn belongs to: see call_word().
   std::atomic<std::uint64_t> word;
   std::array<std::byte, line_bytes> line;
 };
-// A call, in a word: its number in the group, modulo 2^8, and Signature::packed().
-inline constexpr int call_bits = transport::note_bits + 8;
+// A call, in a word: its number in the group, modulo 2^12, and Signature::packed(). By messages ranks may be
+// hundreds of calls apart, and whoever waits for long asks whether somebody is in another call of its number.
+inline constexpr int call_bits = transport::note_bits + 12;
 inline constexpr std::uint64_t call_mask = (std::uint64_t{1} << call_bits) - 1;
 inline constexpr std::uint64_t note_mask = (std::uint64_t{1} << transport::note_bits) - 1;
 constexpr std::uint64_t call_word(std::int64_t number, std::uint64_t note) noexcept {
@@ -217,7 +218,11 @@ class Commons {
   [[nodiscard]] static std::uint64_t word_of(std::uint64_t mark, std::uint64_t call) noexcept {
     return mark << call_bits | call;
   }
-  // How much greater the mark in a word is; the difference, too, is kept modulo 2^12.
+  // Who shows something is less than `slots` turns ahead of others, who does not, one more; others may look
+  // at a mark that is as long past.
+  static_assert((std::uint64_t{1} << (63 - call_bits)) >
+                std::uint64_t{schedule::marks_per_turn} * (2 * slots + 2));
+  // How much greater the mark in a word is; the difference, too, is kept modulo 2^8.
   [[nodiscard]] static std::int64_t ahead_by(std::uint64_t word, std::uint64_t mark) noexcept {
     const std::uint64_t marks = (word >> call_bits) - mark;
     return static_cast<std::int64_t>(marks << call_bits) >> call_bits;

@@ -48,6 +48,25 @@ TEST(CollectivePatience, ARankThatStopsFor2SecondsRaisesNothing) {
   EXPECT_EQ(code, 0);
 }
 
+// Rank 1 only sends, by messages, and is in the barrier, on the boards, while rank 0 still waits for rank 2:
+// as many calls apart as the numbers of calls began anew after.
+TEST(CollectivePatience, WhoIs256CallsAheadIsInNoOtherCall) {
+  const int code = run_ranks(3, [](int rank, int ranks) {
+    ProcessGroup world = init();
+    for (int i = 0; i < 10; ++i) world.barrier();  // they have boards now
+    if (rank == 2) std::this_thread::sleep_for(2500ms);
+    std::vector<int> value(1, rank), all(static_cast<std::size_t>(ranks));
+    for (int call = 0; call < 256; ++call) {
+      std::vector<Tensor> blocks;
+      for (int& block : all)
+        if (rank == 0) blocks.emplace_back(std::span(&block, 1));
+      world.gather(blocks, Tensor(std::span(value)), 0, {.uneven = true});
+    }
+    world.barrier();
+  });
+  EXPECT_EQ(code, 0);
+}
+
 // Rank 2 has waited for more than a second, and finds the root's value and its departure at once.
 TEST(CollectivePatience, WhatTheRootPublishesBeforeItLeavesArrives) {
   const SharedPage<std::array<std::atomic<pid_t>, 2>> pids;  // of ranks 0 and 2
