@@ -58,6 +58,7 @@ void come_to_rest(GroupState& group) {
   Engine& engine = *group.world->engine;
   const auto is_at_rest = [&](const Messenger&) { return channel.is_at_rest(); };
   if (engine.inspect(is_at_rest)) return;
+  pass_death_on(*group.world, group.all_contexts.collectives);
   engine.abort_context(group.all_contexts.collectives, "the group was left");
   if (!engine.wait_until(is_at_rest, patience_with_meeting)) (void)group.channel.release();
 }

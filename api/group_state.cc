@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "api/boards.h"
 #include "api/checks.h"
 #include "api/collective/channel.h"
+#include "api/collective/end_reason.h"
 #include "api/device_path.h"
 #include "transport/base/log.h"
 
@@ -110,8 +112,20 @@ std::shared_ptr<GroupState> GroupState::within(std::uint32_t other_context) cons
   return state;
 }
 
+void pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept {
+  world.engine->locked([&](transport::Messenger& messenger) {
+    if (messenger.abort_record(collectives) != nullptr) return;
+    const auto& casualty = messenger.casualty_of(collectives);
+    const auto dead = casualty ? std::optional(casualty->culprit) : messenger.dead_process();
+    if (!dead || *dead == messenger.options().self || !messenger.concerns(collectives, *dead)) return;
+    const collective::EndReason reason{collective::EndReason::Kind::died};
+    // Without memory for it the others hear that this rank has left.
+    (void)messenger.abort_context(collectives, *dead, reason.encoded(), transport::AbortManner::bereaved);
+  });
+}
+
 OpenContexts::OpenContexts(wireup::World& world, const GroupState& group)
-    : world_(world), contexts_(group.all_contexts.all()) {
+    : world_(world), collectives_(group.all_contexts.collectives), contexts_(group.all_contexts.all()) {
   const std::vector<std::uint32_t> processes(group.members.begin(), group.members.end());
   const std::string text = text_of(group);
   world.group_books.name(group.all_contexts.messages, text);
@@ -131,6 +145,7 @@ OpenContexts::OpenContexts(wireup::World& world, const GroupState& group)
 
 OpenContexts::~OpenContexts() {
   if (world_.engine->in_forked_child()) return;
+  pass_death_on(world_, collectives_);
   try {
     for (const std::uint32_t context : contexts_) {
       world_.group_books.forget(context);

@@ -29,6 +29,10 @@ class Link;
 
 namespace parley::detail {
 
+// Tells the members of a group of the death that was noticed here first, if one of them has died, and its
+// collectives are not over: nobody shall take a rank that leaves because of it for the cause.
+void pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept;
+
 // The contexts of a group that this process is of. With the last of its handles and operations it leaves the
 // group, and tells the others. Does not keep the world: whoever holds it does, or ends before it.
 class OpenContexts {
@@ -41,6 +45,7 @@ class OpenContexts {
 
  private:
   wireup::World& world_;
+  const std::uint32_t collectives_;  // of them
   const std::array<std::uint32_t, wireup::GroupContexts::used> contexts_;
 };
 

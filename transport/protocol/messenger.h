@@ -182,9 +182,10 @@ class Messenger final : public PacketSink {
   [[nodiscard]] std::size_t live_sends() const noexcept { return live_send_count_; }
   // Operations that have ended so far.
   [[nodiscard]] std::uint64_t ended_requests() const noexcept { return ended_count_; }
-  // The first failure of a possible sender that acknowledge_failures() has not settled: the root cause of
-  // what follows.
+  // The first failure of a possible sender that acknowledge_failures() has not settled: the root cause.
   [[nodiscard]] const std::optional<Casualty>& casualty_of(std::uint32_t context) const noexcept;
+  // Whether a process is of a context.
+  [[nodiscard]] bool concerns(std::uint32_t context, std::uint32_t process) const noexcept;
   // The process whose death is the first failure among all that is not acknowledged, if that is a death.
   [[nodiscard]] std::optional<std::uint32_t> known_death() const noexcept;
   // The process whose death was the first to end something of ours that was not acknowledged: the root cause
@@ -270,7 +271,6 @@ class Messenger final : public PacketSink {
   // groups.cc
   void remind_of_departure(Peer& peer, std::uint32_t context) noexcept;
   void handle_departed(Peer& peer, const PacketHeader& header) noexcept;
-  [[nodiscard]] bool concerns(std::uint32_t context, std::uint32_t process) const noexcept;
   void note_casualty(const Peer& peer, std::uint32_t culprit) noexcept;
   void tell_abort(std::uint32_t context, std::uint32_t by) noexcept;
   void forget_abort(std::uint32_t context) noexcept;

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/multiprocess/support/ranks.h"
@@ -68,6 +71,32 @@ TEST(GroupDeath, DisjointGroupsGoOn) {
   });
   EXPECT_EQ(code, killed_exit_code);
   EXPECT_EQ(*content, 3);
+}
+
+// Rank 2 is told of the death in the world, and leaves the group because of that, before rank 1 has looked:
+// who waits in the group for both shall name the dead one all the same.
+TEST(GroupDeath, IsPassedOnByWhoLeavesBecauseOfIt) {
+  constexpr int dead = 0;
+  const SharedPage<std::atomic<int>> content;
+  for (int round = 0; round < 20; ++round) {
+    const int code = run_ranks(3, [&](int rank, int) {
+      std::signal(SIGTERM, SIG_IGN);
+      ProcessGroup world = init();
+      std::optional<ProcessGroup> group = world.new_group({0, 1, 2});
+      barrier_before_death(world, dead);
+      if (rank == dead) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(round));
+        kill(getpid(), SIGKILL);
+      }
+      const auto died = expect_throws<PeerDiedError>([&] { (rank == 2 ? world : *group).barrier(); });
+      expect_equal(died.details().culprit, dead, std::string("culprit of: ") + died.what());
+      group.reset();
+      if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      ++*content;
+    });
+    EXPECT_EQ(code, killed_exit_code);
+  }
+  EXPECT_EQ(*content, 40);
 }
 
 // It dies while the others wait for it in new_group().
