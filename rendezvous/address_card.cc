@@ -18,7 +18,7 @@ base::Bytes encode(const AddressCard& card) {
   writer.put_bytes(std::as_bytes(std::span(card.cores)))
       .put_string(card.start)
       .put_string(card.pid_namespace)
-      .put(card.tuning);
+      .put(card.algorithms);
   writer.put(static_cast<std::uint32_t>(card.quotas.size()));
   for (const base::CpuQuota& quota : card.quotas) writer.put_string(quota.group).put(quota.millicores);
   return std::move(writer).bytes();
@@ -35,7 +35,7 @@ std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
   const auto cores = reader.get_bytes();
   const auto start = reader.get_string();
   const auto pid_namespace = reader.get_string();
-  const auto tuning = reader.get<std::uint64_t>();
+  const auto algorithms = reader.get<std::uint64_t>();
   std::vector<base::CpuQuota> quotas;
   for (std::uint32_t left = reader.get<std::uint32_t>().value_or(0); left > 0; --left) {
     auto group = reader.get_string();
@@ -45,7 +45,7 @@ std::optional<AddressCard> decode_card(std::span<const std::byte> bytes) {
   }
   if (!reader.finished() || cores->size() % sizeof(std::uint16_t) != 0) return std::nullopt;
   AddressCard card{*host, *host_id, *pid,           *tcp_address,      *shm_address,
-                   {},    *start,   *pid_namespace, std::move(quotas), *tuning};
+                   {},    *start,   *pid_namespace, std::move(quotas), *algorithms};
   card.cores.resize(cores->size() / sizeof(std::uint16_t));
   if (!card.cores.empty()) std::memcpy(card.cores.data(), cores->data(), cores->size());
   return card;

@@ -22,7 +22,7 @@ struct AddressCard {
   std::string start = {};                   // with `pid`, tells it from all processes of its PID namespace
   std::string pid_namespace = {};           // where `pid` means something
   std::vector<base::CpuQuota> quotas = {};  // of the control groups that it is in
-  std::uint64_t tuning = 0;                 // which table its collectives go by, as a hash; 0: none
+  std::uint64_t algorithms = 0;             // what its collectives were asked to go by, as a hash; 0: nothing
 };
 
 base::Bytes encode(const AddressCard& card);

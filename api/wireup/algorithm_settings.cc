@@ -47,7 +47,7 @@ std::shared_ptr<const schedule::Tuning> read_tuning(const std::string& path) {
 std::string name_of(const std::vector<rendezvous::AddressCard>& cards, std::size_t rank) {
   const rendezvous::AddressCard& card = cards[rank];
   return base::concat("rank ", rank, " (", card.host, ", pid ", card.pid, ") has ",
-                      card.tuning == 0 ? "none" : base::concat("one with the digest ", card.tuning));
+                      card.algorithms == 0 ? "none" : base::concat("some with the digest ", card.algorithms));
 }
 
 }  // namespace
@@ -60,17 +60,27 @@ schedule::Overrides chosen_algorithms() {
   return overrides;
 }
 
-std::uint64_t tuning_hash(const schedule::Overrides& overrides) noexcept {
-  return overrides.tuning() == nullptr ? 0 : overrides.tuning()->hash();
+// FNV-1a, 64 bits, from the table's hash on, which is of that kind.
+std::uint64_t settings_hash(const schedule::Overrides& overrides) noexcept {
+  std::uint64_t hash = overrides.tuning() == nullptr ? 0 : overrides.tuning()->hash();
+  for (std::size_t operation = 0; operation < schedule::operation_count; ++operation) {
+    const auto algorithm = overrides.of(static_cast<schedule::Operation>(operation));
+    if (!algorithm) continue;
+    for (const std::uint64_t part : {operation + 1, static_cast<std::uint64_t>(*algorithm) + 1})
+      hash = (hash ^ part) * 0x100000001b3U;
+  }
+  return hash;
 }
 
-std::optional<std::string> find_two_tunings(const std::vector<rendezvous::AddressCard>& cards) {
-  const auto odd = std::find_if(cards.begin(), cards.end(),
-                                [&](const auto& card) { return card.tuning != cards.front().tuning; });
+std::optional<std::string> find_two_settings(const std::vector<rendezvous::AddressCard>& cards) {
+  const auto odd = std::find_if(cards.begin(), cards.end(), [&](const auto& card) {
+    return card.algorithms != cards.front().algorithms;
+  });
   if (odd == cards.end()) return std::nullopt;
-  return base::concat("the ranks have different tuning tables: ", name_of(cards, 0), ", ",
+  return base::concat("the ranks have different settings of algorithms: ", name_of(cards, 0), ", ",
                       name_of(cards, static_cast<std::size_t>(odd - cards.begin())), ": set ",
-                      tuning_variable, " to the same file on all ranks, or on none");
+                      algorithms_variable, " to the same on all ranks, and ", tuning_variable,
+                      " to the same file, or neither");
 }
 
 }  // namespace parley::wireup

@@ -15,11 +15,11 @@ namespace parley::wireup {
 // not understood (with path and line).
 schedule::Overrides chosen_algorithms();
 
-// For AddressCard::tuning.
-std::uint64_t tuning_hash(const schedule::Overrides& overrides) noexcept;
+// Of both, for AddressCard::algorithms.
+std::uint64_t settings_hash(const schedule::Overrides& overrides) noexcept;
 
-// What is wrong if the tables of two ranks differ, and names the first two: they would choose different
-// algorithms for one call. Nothing: all have the same one, or none.
-std::optional<std::string> find_two_tunings(const std::vector<rendezvous::AddressCard>& cards);
+// What is wrong if two ranks were asked for different things, and names the first two: they would choose
+// different algorithms for one call. Nothing: all were asked for the same, or for nothing.
+std::optional<std::string> find_two_settings(const std::vector<rendezvous::AddressCard>& cards);
 
 }  // namespace parley::wireup

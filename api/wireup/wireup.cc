@@ -95,7 +95,7 @@ int choose_local_rank(const rendezvous::Place& place, const Topology& topology) 
 std::optional<Complaint> review(const std::vector<rendezvous::AddressCard>& cards,
                                 const StoreOrigin& origin) {
   if (auto hidden = find_unreachable(cards, origin)) return Complaint{false, hidden->rank, hidden->text};
-  if (auto difference = find_two_tunings(cards)) return Complaint{true, -1, *std::move(difference)};
+  if (auto difference = find_two_settings(cards)) return Complaint{true, -1, *std::move(difference)};
   return std::nullopt;
 }
 
@@ -184,7 +184,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->overrides = chosen_algorithms();
   link_to_self(*world);
   rendezvous::AddressCard card = own_card();
-  card.tuning = tuning_hash(world->overrides);
+  card.algorithms = settings_hash(world->overrides);
   if (options.place.alone || (world->size == 1 && options.store == nullptr)) {
     world->roster = std::make_shared<Roster>(std::vector{card});
     world->store.set(make_memory_store());  // groups meet there, of one rank, too

@@ -113,11 +113,28 @@ TEST(Tuning, IsTheSameOnAllRanksOrTheyAreToldWhoDiffers) {
       const auto join_world = [&] { (void)join(address, rank, count); };
       const std::string said = expect_throws<UsageError>(join_world).what();
       expect(said.starts_with("rank " + std::to_string(rank) + ": init() failed: "), said);
-      expect_contains(said, "the ranks have different tuning tables: rank 0 (");
-      expect_contains(said, ") has one with the digest ");
+      expect_contains(said, "the ranks have different settings of algorithms: rank 0 (");
+      expect_contains(said, ") has some with the digest ");
       expect_contains(said, "rank 2 (");
-      expect_contains(said, *last == '\0' ? ") has none" : ") has one with the digest ");
-      expect_contains(said, "set PARLEY_TUNING to the same file on all ranks");
+      expect_contains(said, *last == '\0' ? ") has none" : ") has some with the digest ");
+      expect_contains(said, "PARLEY_TUNING to the same file");
+    });
+    EXPECT_EQ(code, 0);
+  }
+}
+
+// Some would write where others do not read.
+TEST(Tuning, IsNotAskedForBySomeRanksAlone) {
+  const std::string address = free_address();
+  for (const char* last : {"", "all_reduce=flat", "reduce=slices"}) {
+    const int code = run_ranks(3, [&](int rank, int count) {
+      setenv("PARLEY_ALGO", rank < 2 ? "all_reduce=slices" : last, 1);
+      const auto join_world = [&] { (void)join(address, rank, count); };
+      const std::string said = expect_throws<UsageError>(join_world).what();
+      expect_contains(said, "the ranks have different settings of algorithms: rank 0 (");
+      expect_contains(said, "rank 2 (");
+      expect_contains(said, *last == '\0' ? ") has none" : ") has some with the digest ");
+      expect_contains(said, "set PARLEY_ALGO to the same on all ranks");
     });
     EXPECT_EQ(code, 0);
   }

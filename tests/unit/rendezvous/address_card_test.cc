@@ -22,7 +22,7 @@ TEST(AddressCard, ComesBackAsItWas) {
   EXPECT_EQ(back->start, card.start);
   EXPECT_EQ(back->pid_namespace, card.pid_namespace);
   EXPECT_EQ(back->quotas, card.quotas);
-  EXPECT_EQ(back->tuning, card.tuning);
+  EXPECT_EQ(back->algorithms, card.algorithms);
 }
 
 TEST(AddressCard, TruncatedOrLongerBytesAreNoCard) {
