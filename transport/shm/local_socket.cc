@@ -56,6 +56,14 @@ base::Failure failure(const char* call) {
           base::concat(call, ": ", std::system_category().message(error))};
 }
 
+base::Result<ucred> credentials_of(const UniqueFd& socket) {
+  ucred credentials{};
+  socklen_t bytes = sizeof(credentials);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0)
+    return failure("SO_PEERCRED");
+  return credentials;
+}
+
 // Tied to the very process behind the socket, or, with an older kernel, to its number, which cannot be used
 // again while the process still takes part in the introduction.
 UniqueFd end_of_life_of(const UniqueFd& socket, pid_t process) noexcept {
@@ -130,11 +138,16 @@ base::Result<UniqueFd> connect_locally(std::string_view name) {
   return connected;
 }
 
+base::Result<uid_t> user_of(const UniqueFd& socket) {
+  const auto credentials = credentials_of(socket);
+  if (!credentials) return credentials.failure();
+  return credentials.value().uid;
+}
+
 base::Result<Partner> partner_of(const UniqueFd& socket) {
-  ucred credentials{};
-  socklen_t bytes = sizeof(credentials);
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0)
-    return failure("SO_PEERCRED");
+  const auto found = credentials_of(socket);
+  if (!found) return found.failure();
+  const ucred& credentials = found.value();
   return Partner{credentials.uid, credentials.pid, end_of_life_of(socket, credentials.pid)};
 }
 

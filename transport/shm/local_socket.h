@@ -38,6 +38,10 @@ class LocalListener {
 // Connects without waiting. `again`: more wait there than may; anything else with errno.
 base::Result<base::UniqueFd> connect_locally(std::string_view name);
 
+// The user of the process that made the other end, known as soon as it has connected. Users that our user
+// namespace does not map look alike.
+base::Result<uid_t> user_of(const base::UniqueFd& socket);
+
 // Who made the other end.
 struct Partner {
   uid_t user = 0;

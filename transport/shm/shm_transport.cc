@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -37,6 +38,16 @@ constexpr auto patience_with_callers = std::chrono::seconds(5);
 constexpr std::size_t most_callers = 64;
 // What they say is read before more of them are taken, so that none who has spoken is turned away as silent.
 constexpr std::size_t most_callers_at_once = most_callers / 2;
+
+// Before it has said a word: strangers have no place among the callers, and cost no patience.
+bool is_of_our_user(const base::UniqueFd& caller) {
+  const auto user = shm::user_of(caller);
+  if (!user)
+    PARLEY_LOG(debug, "shm", "turning away a process: ", user.failure().message);
+  else if (user.value() != ::geteuid())
+    PARLEY_LOG(debug, "shm", "turning away a process of user ", user.value(), ", ours is ", ::geteuid());
+  return user && user.value() == ::geteuid();
+}
 
 // Abstract sockets are found within one network namespace of one running kernel, which is what a host is
 // here.
@@ -189,6 +200,7 @@ std::size_t ShmTransport::take_callers() noexcept {
     }
     if (!caller) return taken;
     ++taken;
+    if (!is_of_our_user(caller)) continue;
     // Whoever has our answer may rely on it, and who has spoken is no stranger any more.
     const auto is_stranger = [](const Introduction& one) { return !one.is_dial() && !one.has_heard(); };
     const auto callers = std::count_if(introductions_.begin(), introductions_.end(), is_stranger);

@@ -1,6 +1,9 @@
 // Many that dial one process before it looks, after others that say nothing.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -8,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/shm/child.h"
 #include "transport/protocol/messenger.h"
 #include "transport/shm/shm_transport.h"
 #include "transport/socket/reactor.h"
@@ -17,6 +21,11 @@ namespace {
 
 // More than are left waiting in silence.
 constexpr std::uint32_t ranks = 1 + 150;
+
+bool is_at_its_end(const base::UniqueFd& connection) {
+  pollfd one{connection.get(), POLLIN, 0};
+  return ::poll(&one, 1, 0) == 1 && (one.revents & POLLHUP) != 0;
+}
 
 // All ranks but 0, which has not looked yet, have dialled it and introduced themselves.
 class Callers : public ::testing::Test {
@@ -79,6 +88,30 @@ TEST_F(Callers, AreTakenThoughManyBeforeThemSayNothing) {
   for (int i = 0; i < 100; ++i) silent.push_back(connect_locally(name).value());
   dial();
   EXPECT_EQ(linked_after(300), ranks - 1);
+}
+
+// It says nothing. Who is of our user has seconds for that, and others have none.
+TEST_F(Callers, OfAnotherUserAreTurnedAwayBeforeTheySpeak) {
+  const std::string address = transports_[0]->address();
+  const std::string name = address.substr(address.rfind('/') + 1);
+  const base::UniqueFd own = connect_locally(name).value();
+  const base::UniqueFd is_there(::eventfd(0, EFD_CLOEXEC)), look(::eventfd(0, EFD_CLOEXEC));
+  testing::Child stranger([&] {
+    constexpr uid_t another = 54'321;
+    testing::expect(::setresuid(another, another, another) == 0, "the test runs as root");
+    const base::UniqueFd called = connect_locally(name).value();
+    eventfd_t value = 0;
+    testing::expect(::eventfd_write(is_there.get(), 1) == 0 && ::eventfd_read(look.get(), &value) == 0,
+                    "eventfd");
+    return is_at_its_end(called) ? std::string() : "it is still connected";
+  });
+  eventfd_t value = 0;
+  ASSERT_EQ(::eventfd_read(is_there.get(), &value), 0);
+  // Descriptors are looked at every 256 passes.
+  for (int pass = 0; pass < 300; ++pass) transports_[0]->progress(nullptr);
+  ASSERT_EQ(::eventfd_write(look.get(), 1), 0);
+  EXPECT_EQ(stranger.finish(), "");
+  EXPECT_FALSE(is_at_its_end(own));
 }
 
 }  // namespace
