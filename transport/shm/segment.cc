@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -139,6 +140,14 @@ bool is_memfd(int fd, int seals) {
   return length > 0 && std::string_view(link.data(), static_cast<std::size_t>(length)).starts_with("/memfd:");
 }
 
+// Once in a process, for each segment would tell the same. Its place may be small, or a disk's.
+void say_it_is_no_memfd(const Segment& segment, const std::string& tried) {
+  static std::atomic<bool> is_said{false};
+  // relaxed: the exchange alone decides who says it; the flag guards no other data.
+  if (is_said.exchange(true, std::memory_order_relaxed)) return;
+  PARLEY_LOG(info, "shm", "shared memory lies in ", std::string(segment.how()), ": ", tried);
+}
+
 base::Failure refuse(const std::string& why) {
   return {base::Code::protocol_violation, "the peer's shared memory is refused: " + why};
 }
@@ -200,7 +209,10 @@ base::Result<Segment> Segment::create(std::size_t bytes) {
   std::string tried;
   for (const Way& way : all_ways()) {
     base::Result<Segment> segment = create_by(way, size);
-    if (segment) return segment;
+    if (segment) {
+      if (!tried.empty()) say_it_is_no_memfd(segment.value(), tried);
+      return segment;
+    }
     tried += base::concat(tried.empty() ? "" : "; ", way.words(), ": ", segment.failure().message);
   }
   return base::Failure{base::Code::exhausted, beginning + tried};

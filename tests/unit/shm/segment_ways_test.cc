@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <parley/log.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -63,6 +64,20 @@ TEST(SegmentWays, WithoutMemfdThereIsDevShm) {
               "/dev/shm")
         << std::strerror(error);
   }
+}
+
+TEST(SegmentWays, OnceItIsSaidWhereMemoryLiesThatIsNoMemfd) {
+  const std::string told = in_child([] {
+    std::string lines;
+    set_log_level(LogLevel::info);
+    set_log_sink([&lines](const LogRecord& line) { lines += std::string(line.message) + '\n'; });
+    expect(try_to_use(1) == "memfd" && lines.empty(), "of a memfd nothing is said: " + lines);
+    refuse_calls({testing::refused_memfd(EPERM)});
+    for (int i = 0; i < 3; ++i) expect(try_to_use(1) == "/dev/shm", "no memfd");
+    set_log_sink({});
+    return lines;
+  });
+  EXPECT_EQ(told, "shared memory lies in /dev/shm: memfd: memfd_create: Operation not permitted\n");
 }
 
 TEST(SegmentWays, ATinyDevShmDoesNoHarm) {
