@@ -15,6 +15,11 @@
 #include "transport/base/unique_fd.h"
 
 namespace parley::base {
+namespace {
+
+constexpr std::string_view before_network = "/net:";  // in a host_id()
+
+}  // namespace
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -26,8 +31,16 @@ std::string host_id() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   struct stat network {};
-  if (stat("/proc/self/ns/net", &network) == 0) boot += "/net:" + std::to_string(network.st_ino);
+  if (stat("/proc/self/ns/net", &network) == 0)
+    boot += std::string(before_network) + std::to_string(network.st_ino);
   return boot;
+}
+
+bool is_other_network_of_one_host(std::string_view one, std::string_view other) {
+  const std::size_t end = one.find(before_network);
+  const bool is_known = end != std::string_view::npos && end != 0;  // /proc may hide the boot
+  return is_known && one != other && other.find(before_network) == end &&
+         other.starts_with(one.substr(0, end));
 }
 
 ProcessSight look_at_process(std::int64_t pid) {

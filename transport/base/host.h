@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace parley::base {
@@ -12,6 +13,8 @@ std::string host_name();
 // The same for two processes exactly when they run under the same kernel boot and network namespace; no name
 // is involved, for containers share names.
 std::string host_id();
+// Whether two of them differ in the network namespace only: one kernel runs both processes.
+bool is_other_network_of_one_host(std::string_view one, std::string_view other);
 
 // What can be seen of a process of our PID namespace.
 struct ProcessSight {

@@ -88,7 +88,11 @@ void ShmTransport::connect(PeerId peer, std::string_view address, base::Deadline
   const auto fail = [&](Status status, const char* why) { failures_.push_back({peer, status, why}); };
   if (closed_) return fail(Code::cancelled, "this transport is closed");
   if (end == std::string_view::npos) return fail(Code::unreachable, "this is no address of shared memory");
-  if (address.substr(0, end) != base::host_id()) return fail(Code::unreachable, "it is on another host");
+  const std::string_view host = address.substr(0, end);
+  if (const std::string own = base::host_id(); host != own)
+    return fail(Code::unreachable, base::is_other_network_of_one_host(host, own)
+                                       ? "it is in another network namespace of this host"
+                                       : "it is on another host");
   introductions_.push_back(
       Introduction::dial(self_, *bell_, peer, std::string(address.substr(end + 1)), deadline));
 }

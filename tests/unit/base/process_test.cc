@@ -99,6 +99,15 @@ TEST(Host, SaysWhoAndHowLarge) {
   EXPECT_FALSE(usable_cores().empty());
 }
 
+TEST(Host, TellsAnotherNetworkFromAnotherKernel) {
+  EXPECT_TRUE(is_other_network_of_one_host("b1/net:4", "b1/net:5"));
+  EXPECT_FALSE(is_other_network_of_one_host("b1/net:4", "b1/net:4"));
+  EXPECT_FALSE(is_other_network_of_one_host("b1/net:4", "b2/net:5"));
+  EXPECT_FALSE(is_other_network_of_one_host("b1/net:4", "b12/net:5"));
+  EXPECT_FALSE(is_other_network_of_one_host("b1/net:4", "b1"));
+  EXPECT_FALSE(is_other_network_of_one_host("/net:4", "/net:5")) << "nothing is known of their kernels";
+}
+
 TEST(Host, KnowsWhenAProcessBegan) {
   const ProcessSight own = look_at_process(getpid());
   EXPECT_EQ(own.state, ProcessSight::State::there);
