@@ -54,7 +54,9 @@ Status Handover::hear() noexcept {
       descriptors = {};
       got = receive_message(socket_, std::as_writable_bytes(std::span(&message, 1)), descriptors);
     }
-    if (got.code() == Code::again) return heard ? Status() : got;
+    // Who has no memory to hear is told of the same messages once more, for the epoll set is level-triggered;
+    // `again` would say that it was not the socket that is readable.
+    if (got.code() == Code::again) return heard || got.native() != 0 ? Status() : got;
     const bool lacks_descriptors = got.code() == Code::exhausted;  // there was no number free for one
     if (!got.ok() && !lacks_descriptors) return got;
     heard = true;

@@ -34,8 +34,8 @@ class Handover {
   // Offers the peer one more window, unless an answer is still to come or there is none to offer.
   void offer_another() noexcept;
 
-  // Reads what has come. ok: at least one message; again: none; peer_died: nobody will send any more;
-  // protocol_violation.
+  // Reads what has come. ok: at least one message, or no memory to read it; again: none; peer_died: nobody
+  // will send any more; protocol_violation.
   base::Status hear() noexcept;
   // The peer's window at this place; empty if it has offered none. Valid until hear().
   [[nodiscard]] std::span<const std::byte> peer_window(std::uint64_t place) const noexcept;

@@ -191,6 +191,8 @@ Status receive_message(const UniqueFd& socket, std::span<std::byte> message,
     got = ::recvmsg(socket.get(), &parts, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got < 0 && errno == EAGAIN) return Code::again;
+  // Of the peer's end this tells nothing, and what came is still there.
+  if (got < 0 && (errno == ENOMEM || errno == ENOBUFS)) return {Code::again, errno};
   if (got < 0) return {Code::peer_died, errno};
   std::size_t count = 0;
   take_descriptors(parts, descriptors, count);

@@ -59,8 +59,9 @@ using HandedOver = std::array<base::UniqueFd, most_handed_over>;
 base::Status send_message(const base::UniqueFd& socket, std::span<const std::byte> message,
                           std::span<const int> descriptors) noexcept;
 // One message of exactly `message.size()` bytes; `descriptors` are filled from the front. `again`: none is
-// here; peer_died: the other end is closed; protocol_violation: another size, or more descriptors than fit;
-// exhausted: the message is here, but not all of its descriptors, for want of numbers for them.
+// here, or, with an errno, the kernel has no memory to tell: ask again, the socket stays readable; peer_died:
+// the other end is closed; protocol_violation: another size, or more descriptors than fit; exhausted: the
+// message is here, but not all of its descriptors, for want of numbers for them.
 base::Status receive_message(const base::UniqueFd& socket, std::span<std::byte> message,
                              HandedOver& descriptors) noexcept;
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include <array>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 #include "tests/unit/shm/child.h"
 #include "tests/unit/shm/pass_descriptors.h"
+#include "tests/unit/shm/refuse_calls.h"
 
 namespace parley::transport::shm {
 namespace {
@@ -90,6 +92,17 @@ TEST(Handover, ALateAnswerIsNotTakenForAnother) {
   EXPECT_TRUE(pair.ours.accepted().none());
   ASSERT_TRUE(pair.theirs.hear().ok() && pair.ours.hear().ok());
   EXPECT_TRUE(pair.ours.accepted().test(0));
+}
+
+// What the link would take for the end of the peer's process.
+TEST(Handover, AShortageOfMemoryIsNotTheOtherDescriptor) {
+  EXPECT_EQ(testing::in_child([] {
+              Pair pair;
+              pair.ours.offer_another();
+              testing::refuse_calls({{.number = SYS_recvmsg, .error = ENOMEM}});
+              return std::string(pair.theirs.hear().ok() ? "" : "taken for the end");
+            }),
+            "");
 }
 
 TEST(Handover, WithoutADescriptorToSpareItIsRefused) {

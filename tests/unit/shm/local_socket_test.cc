@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/shm/child.h"
+#include "tests/unit/shm/refuse_calls.h"
 #include "transport/base/epoll.h"
 
 namespace parley::transport::shm {
@@ -139,6 +142,22 @@ TEST(LocalSocket, NothingThereOrNobody) {
   pair.dialled.reset();
   EXPECT_EQ(receive_message(pair.accepted, message, descriptors).code(), Code::peer_died);
   EXPECT_EQ(send_message(pair.accepted, bytes_of("hello"), {}).code(), Code::peer_died);
+}
+
+// The message is there when memory is.
+TEST(LocalSocket, AShortageOfMemoryIsNotTakenForTheEndOfThePeer) {
+  for (const int error : {ENOMEM, ENOBUFS})
+    EXPECT_EQ(testing::in_child([error] {
+                Connected pair = connected();
+                testing::expect(send_message(pair.dialled, bytes_of("hello"), {}).ok(), "it is sent");
+                testing::refuse_calls({{.number = SYS_recvmsg, .error = error}});
+                std::array<std::byte, 5> message;
+                HandedOver descriptors;
+                const auto got = receive_message(pair.accepted, message, descriptors);
+                testing::expect(got.code() == Code::again && got.native() == error, got.describe());
+                return std::string(is_readable(pair.accepted) ? "" : "it is not asked again");
+              }),
+              "");
 }
 
 TEST(LocalSocket, AnotherSizeIsRefusedAndItsDescriptorsAreClosed) {
