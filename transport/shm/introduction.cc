@@ -202,8 +202,11 @@ Status Introduction::await_confirmation() {
   Message message;
   HandedOver none_expected;
   const Status got = receive(message, none_expected);
-  if (got.ok()) learn_result(message);
-  return got;
+  if (!got.ok()) return got;
+  // Whoever follows the protocol has refused our answer instead.
+  if (message.version != version) return fail(Code::protocol_violation, words_for(other_version));
+  learn_result(message);
+  return {};
 }
 
 // Whether the other side can read our memory.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -254,16 +255,16 @@ static_assert(sizeof(Forged) == 64);
 
 // What comes of it at process 4.
 Status answer_to(const Forged& message, const std::vector<int>& descriptors, std::string& why,
-                 std::shared_ptr<const CrossMemory> cross_memory = nullptr) {
+                 const std::optional<Forged>& confirmation = {}) {
   Side b(4);
-  b.self.cross_memory = std::move(cross_memory);
   LocalListener listener = LocalListener::open().value();
   const UniqueFd forger = connect_locally(listener.name()).value();
   EXPECT_TRUE(send_message(forger, std::as_bytes(std::span(&message, 1)), descriptors).ok());
   auto answer = Introduction::answer(b.self, b.bell, listener.accept(), patience());
   Status status = answer.step();
   if (status.code() == Code::again) {
-    EXPECT_TRUE(send_message(forger, std::as_bytes(std::span(&message, 1)), {}).ok());
+    const Forged last = confirmation.value_or(message);
+    EXPECT_TRUE(send_message(forger, std::as_bytes(std::span(&last, 1)), {}).ok());
     status = answer.step();
   }
   why = answer.why();
@@ -290,6 +291,16 @@ TEST_F(ForgedIntroduction, AnotherProtocolOrVersionIsRefused) {
   message = {};
   ++message.version;
   EXPECT_EQ(answer_to(message, descriptors_, why_).code(), Code::refused);
+  EXPECT_EQ(why_, "the other process uses another release of Parley");
+}
+
+TEST_F(ForgedIntroduction, AConfirmationOfAnotherProtocolOrVersionIsRefused) {
+  Forged last;
+  last.magic[7] = 'X';
+  EXPECT_EQ(answer_to({}, descriptors_, why_, last).code(), Code::protocol_violation);
+  last = {};
+  ++last.version;
+  EXPECT_EQ(answer_to({}, descriptors_, why_, last).code(), Code::protocol_violation);
   EXPECT_EQ(why_, "the other process uses another release of Parley");
 }
 
