@@ -67,10 +67,12 @@ void enter_mount_namespace() {
   check(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), "make all mounts private");
 }
 
-void limit_dev_shm(unsigned long bytes) {
+void limit_folders(const std::vector<std::string>& folders, unsigned long bytes) {
   enter_mount_namespace();
   const std::string size = "size=" + std::to_string(bytes == 0 ? 4096 : bytes);
-  check(mount("tmpfs", "/dev/shm", "tmpfs", bytes == 0 ? MS_RDONLY : 0, size.c_str()), "mount on /dev/shm");
+  for (const std::string& folder : folders)
+    check(mount("tmpfs", folder.c_str(), "tmpfs", bytes == 0 ? MS_RDONLY : 0, size.c_str()),
+          "mount on a folder");
 }
 
 void run_in_pid_namespace(const std::function<void()>& rest) {

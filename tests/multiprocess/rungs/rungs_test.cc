@@ -5,16 +5,22 @@
 #include <parley/parley.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "tests/multiprocess/rungs/elsewhere.h"
+#include "tests/multiprocess/support/log_lines.h"
 #include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_page.h"
 #include "tests/unit/shm/refuse_calls.h"
 
 namespace parley::testing {
@@ -91,14 +97,29 @@ TEST(Rungs, WithoutMemfdThereIsDevShm) {
   expect_linked("shm", with_cma, refuse, refuse);
 }
 
+// It has room for the rings and for no window, and no other folder has: large messages go through the rings.
 TEST(Rungs, ATinyDevShmDoesNoHarm) {
-  const auto shrink = [] { limit_dev_shm(1UL << 20); };
-  expect_linked("shm", with_cma, shrink, shrink);
+  const int code = run_ranks(
+      2,
+      [](int, int) {
+        limit_folders({"/dev/shm", "/tmp"}, 256UL << 10);
+        unsetenv("TMPDIR");
+        refuse_calls({refused_memfd(EPERM)});
+        LogLines log;
+        set_log_level(LogLevel::info);
+        expect_link("shm", "no cma: PARLEY_TRANSPORTS forbids it");
+        const auto said = log.with("large messages go through the rings: ");
+        expect(said.size() == 1, "a window does not fit");
+        expect(log.with("shared memory lies in /dev/shm: ").size() == 1, "the rings fit");
+        expect_contains(said[0].message, "unnamed file in /dev/shm: fallocate: No space left on device");
+      },
+      {.environment = {{"PARLEY_TRANSPORTS", "shm,^cma"}}});
+  EXPECT_EQ(code, 0);
 }
 
 TEST(Rungs, WithoutMemfdAndWithoutDevShmThereAreOtherFolders) {
   const auto refuse = [] {
-    limit_dev_shm(0);
+    limit_folders({"/dev/shm"}, 0);
     refuse_calls({refused_memfd(EPERM)});
   };
   expect_linked("shm", with_cma, refuse, refuse);
@@ -111,7 +132,9 @@ TEST(Rungs, WhereNoMemoryCanBeHadThereIsTcp) {
   expect_linked("tcp", "no shm: no memory can be shared between processes: ", refuse);
 }
 
-void run_in_two_pid_namespaces(const std::function<void(ProcessGroup&)>& rank_main, int expected) {
+// Rank 0 does `first` before it begins.
+void run_in_two_pid_namespaces(const std::function<void(ProcessGroup&)>& rank_main, int expected,
+                               const std::function<void()>& first = {}) {
   const int code = run_ranks(
       2,
       [&](int rank, int) {
@@ -126,6 +149,7 @@ void run_in_two_pid_namespaces(const std::function<void(ProcessGroup&)>& rank_ma
           rank_main(world);
         };
         if (rank == 1) run_in_pid_namespace(rest);
+        if (first) first();
         rest();
       },
       with_shm);
@@ -158,16 +182,33 @@ TEST(Rungs, APidNamespaceReadsTheArena) {
       0);
 }
 
-// No pidfd can be had of it; the end of its socket tells.
-TEST(Rungs, ADeathInAnotherPidNamespaceIsSeen) {
+bool has_a_pidfd() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the descriptor of this very look
+    if (std::filesystem::read_symlink(entry, gone).string().find("pidfd") != std::string::npos) return true;
+  }
+  return false;
+}
+
+// By the end of its socket. The survivor is in the outer namespace, where the kernel would give it a pidfd of
+// the other: that is refused. What it finds is told apart, for spawn() tells of the first that ends.
+TEST(Rungs, ADeathInAnotherPidNamespaceIsSeenWithoutAPidfd) {
+  const SharedPage<std::atomic<bool>> seen;
   run_in_two_pid_namespaces(
-      [](ProcessGroup& world) {
-        if (world.rank() == 1) kill(getpid(), SIGKILL);
+      [&](ProcessGroup& world) {
+        if (world.rank() == 1) {
+          (void)world.recv<int>(0);
+          kill(getpid(), SIGKILL);
+        }
         std::signal(SIGTERM, SIG_IGN);  // spawn() ends the survivor as soon as the other is gone
+        expect(!has_a_pidfd(), "no pidfd was had");
+        world.send(0, 1);
         const auto error = expect_throws<PeerDiedError>([&] { world.recv<int>(1); });
         expect_equal(error.details().culprit, 1, "who died");
+        *seen = true;
       },
-      128 + SIGKILL);
+      128 + SIGKILL, [] { refuse_calls(transport::shm::testing::refused_pidfds()); });
+  EXPECT_TRUE(*seen);
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ RefusedCall refused_new_file() {
   return {.number = SYS_openat, .error = EACCES, .only_with = {{2, O_CREAT}}};
 }
 
+std::vector<RefusedCall> refused_pidfds() {
+  // A bit of SO_PEERPIDFD, 77, that no option for sockets in general has which anybody asks for.
+  return {{.number = SYS_pidfd_open, .error = ENOSYS},
+          {.number = SYS_getsockopt, .error = ENOPROTOOPT, .only_with = {{2, 64}}}};
+}
+
 void refuse_calls(const std::vector<RefusedCall>& calls) {
   std::vector<sock_filter> program;
   for (const RefusedCall& call : calls) add(program, call);

@@ -24,6 +24,9 @@ RefusedCall refused_unnamed_file();
 // openat(2) with O_CREAT
 RefusedCall refused_new_file();
 
+// pidfd_open(2), and getsockopt(2) for SO_PEERPIDFD: no process can be watched by a descriptor.
+std::vector<RefusedCall> refused_pidfds();
+
 // Installs a seccomp filter in the calling process, for the rest of its life. Throws where that cannot be.
 void refuse_calls(const std::vector<RefusedCall>& calls);
 
