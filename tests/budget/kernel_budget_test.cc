@@ -12,6 +12,8 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +42,15 @@ bool has_two_whole_cores() {
 
 // Else the ranks give a core away to each other, message by message. Of the test's process: a rank has one.
 const bool two_ranks_have_a_core_each = has_two_whole_cores();
+
+// Of two ranks. The rounds run in any case, and show that nothing hangs.
+int run_two_ranks(const std::function<void(int rank, int count)>& rank_main) {
+  if (!two_ranks_have_a_core_each)
+    std::puts(
+        "NOT JUDGED: two ranks have no whole core each, and hand one over by system calls, whose number "
+        "this test therefore leaves open");
+  return run_ranks(2, rank_main, over_shared_memory);
+}
 
 // As each rank of a program that measures is: beside other work both may be put on one core.
 void pin_to_a_core_of_its_own(int rank) {
@@ -106,65 +117,56 @@ TEST(KernelBudget, EveryCallIsCounted) {
 }
 
 TEST(KernelBudget, ABlockingPingPongMakesNone) {
-  const int code = run_ranks(
-      2,
-      [](int rank, int) {
-        pin_to_a_core_of_its_own(rank);
-        ProcessGroup world = init();
-        std::int64_t value = 0;
-        const std::span<std::int64_t> view(&value, 1);
-        expect_no_kernel_calls(32, [&] {
-          if (rank == 0) world.send(view, 1);
-          world.recv(view, 1 - rank);
-          if (rank == 1) world.send(view, 0);
-        });
-      },
-      over_shared_memory);
+  const int code = run_two_ranks([](int rank, int) {
+    pin_to_a_core_of_its_own(rank);
+    ProcessGroup world = init();
+    std::int64_t value = 0;
+    const std::span<std::int64_t> view(&value, 1);
+    expect_no_kernel_calls(32, [&] {
+      if (rank == 0) world.send(view, 1);
+      world.recv(view, 1 - rank);
+      if (rank == 1) world.send(view, 0);
+    });
+  });
   EXPECT_EQ(code, 0);
 }
 
 TEST(KernelBudget, AWindowOfMessagesMakesNone) {
-  const int code = run_ranks(
-      2,
-      [](int rank, int) {
-        pin_to_a_core_of_its_own(rank);
-        ProcessGroup world = init();
-        std::array<std::int64_t, window> values{};
-        std::array<Work, window> works;
-        expect_no_kernel_calls(1, [&] {
-          for (std::size_t i = 0; i < window; ++i) {
-            const std::span<std::int64_t> view(&values[i], 1);
-            works[i] = rank == 0 ? world.isend(view, 1) : world.irecv(view, 0);
-          }
-          wait_all(works);
-          if (rank == 0)
-            world.recv<std::int64_t>(1);
-          else
-            world.send(values[0], 0);
-        });
-      },
-      over_shared_memory);
+  const int code = run_two_ranks([](int rank, int) {
+    pin_to_a_core_of_its_own(rank);
+    ProcessGroup world = init();
+    std::array<std::int64_t, window> values{};
+    std::array<Work, window> works;
+    expect_no_kernel_calls(1, [&] {
+      for (std::size_t i = 0; i < window; ++i) {
+        const std::span<std::int64_t> view(&values[i], 1);
+        works[i] = rank == 0 ? world.isend(view, 1) : world.irecv(view, 0);
+      }
+      wait_all(works);
+      if (rank == 0)
+        world.recv<std::int64_t>(1);
+      else
+        world.send(values[0], 0);
+    });
+  });
   EXPECT_EQ(code, 0);
 }
 
 TEST(KernelBudget, SendComputeWaitMakesNone) {
-  const int code = run_ranks(
-      2,
-      [](int rank, int) {
-        pin_to_a_core_of_its_own(rank);
-        ProcessGroup world = init();
-        std::int64_t out = 0, in = 0;
-        // Few: each takes a microsecond or two, and some five on a machine that is not alone on its host.
-        // Many would last until it is time to look at the sockets.
-        expect_no_kernel_calls(8, [&] {
-          Work receive = world.irecv(std::span(&in, 1), 1 - rank);
-          Work send = world.isend(std::span(&out, 1), 1 - rank);
-          compute();
-          send.wait();
-          receive.wait();
-        });
-      },
-      over_shared_memory);
+  const int code = run_two_ranks([](int rank, int) {
+    pin_to_a_core_of_its_own(rank);
+    ProcessGroup world = init();
+    std::int64_t out = 0, in = 0;
+    // Few: each takes a microsecond or two, and some five on a machine that is not alone on its host.
+    // Many would last until it is time to look at the sockets.
+    expect_no_kernel_calls(8, [&] {
+      Work receive = world.irecv(std::span(&in, 1), 1 - rank);
+      Work send = world.isend(std::span(&out, 1), 1 - rank);
+      compute();
+      send.wait();
+      receive.wait();
+    });
+  });
   EXPECT_EQ(code, 0);
 }
 
