@@ -25,6 +25,9 @@ namespace parley::transport::shm {
 //    writer killed between the two leaves S asleep with nobody to ring; S hears of that death by its socket.
 // 5. Nothing is believed of what others may write: whatever the page holds, S sleeps too little or, as after
 //    a missed ring, until its next look (the engine sleeps 100 ms at most), and W makes system calls in vain.
+// The model is a copy of this code by hand, of its steps and fences: who changes one changes the other. The
+// code itself is run by tests/unit/shm/bell_processes_test.cc (two processes, thousands of sleeps) and by the
+// transport contract over tight rings (tests/contract/transport/shm_test.cc).
 // Who holds the eventfd may also change its flags. It is of the same user and could kill us anyway.
 
 // What the page begins with; 128 bytes are the line and its neighbour, which the prefetcher fetches too.
