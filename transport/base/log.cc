@@ -162,6 +162,7 @@ void set_log_sink(LogSink sink) {
 }
 
 void set_log_level(LogLevel level) noexcept {
+  // relaxed: see read_threshold().
   threshold.store(static_cast<int>(level), std::memory_order_relaxed);
 }
 
@@ -206,6 +207,7 @@ void log_line(LogLevel level, std::string_view subsystem, std::string_view messa
 }
 
 void set_log_rank(int rank) noexcept {
+  // relaxed: see write_line().
   process_rank.store(rank, std::memory_order_relaxed);
 }
 

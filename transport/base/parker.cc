@@ -34,6 +34,7 @@ bool Parker::park(Deadline deadline) noexcept {
     state_.exchange(empty, std::memory_order_acquire);
     return true;
   }
+  // Whichever of these operations reads the permit makes visible what was written before it; so all acquire.
   while (state_.load(std::memory_order_acquire) == parked) {
     if (deadline.expired()) {
       // A permit that arrives now is either seen by this exchange or kept for the next park().

@@ -62,7 +62,7 @@ void Engine::start_background_thread() noexcept {
 void Engine::stop_background() noexcept {
   {
     lock_.lock();
-    background_.store(Background::stopping, std::memory_order_relaxed);
+    background_.store(Background::stopping, std::memory_order_relaxed);  // the parker's permit orders it
     wake_sleepers();
     lock_.unlock();
   }
@@ -80,6 +80,8 @@ void Engine::background_main() noexcept {
   int left_out = 0;
   int left_to_callers = 0;
   for (;;) {
+    // relaxed, both: what was stored before unpark() is seen at the latest in the turn after the park() that
+    // takes its permit.
     const auto state = background_.load(std::memory_order_relaxed);
     if (state == Background::stopping) return;
     const bool has_pulse = has_pulse_.load(std::memory_order_relaxed);
@@ -106,6 +108,7 @@ void Engine::background_main() noexcept {
 }
 
 // The look of a parked thread, unless a caller has looked meanwhile.
+// relaxed, here and in background_turn(): under the lock.
 void Engine::look_in(std::uint64_t& seen_polls) noexcept {
   if (background_.load(std::memory_order_relaxed) != Background::parked) return;
   const bool callers_look = polling_ || asleep_ || callers_have_polled(seen_polls);

@@ -55,9 +55,11 @@ std::uint64_t Reactor::work_done() const noexcept {
   return impl_->work_done.load(std::memory_order_relaxed);
 }
 
+// seq_cst: before the look for work that follows, see Impl::sleeping.
 void Reactor::announce_sleep() noexcept {
   impl_->sleeping.store(true, std::memory_order_seq_cst);
 }
+// seq_cst as above, though any order would do: who still sees the sleep rings once in vain.
 void Reactor::cancel_sleep() noexcept {
   impl_->sleeping.store(false, std::memory_order_seq_cst);
 }

@@ -240,6 +240,7 @@ std::size_t TcpTransport::reap_ended() noexcept {
 }
 
 bool TcpTransport::arm() noexcept {
+  // acquire: see Newcomers::any.
   if (newcomers_->any.load(std::memory_order_acquire)) return false;
   for (TcpLink* link = unsent_.front(); link != nullptr; link = unsent_.next(*link))
     if (link->ended() || link->broken()) return false;
