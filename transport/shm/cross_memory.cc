@@ -72,6 +72,8 @@ CrossRead try_cross_read(ReadMemory read, pid_t process, std::uint64_t word_addr
 std::string why_not(CrossRead result) {
   switch (result) {
     case CrossRead::works: return {};
+    // The other reason for which a process has no word, no random bytes, is never to be told here: without
+    // them it has no listener either (local_socket.cc), so that there is no link to tell it of.
     case CrossRead::unwanted: return "PARLEY_TRANSPORTS forbids it";
     case CrossRead::not_allowed: {
       const int scope = yama_scope(yama_scope_file).value_or(0);

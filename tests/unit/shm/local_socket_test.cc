@@ -21,6 +21,7 @@
 #include "tests/unit/shm/child.h"
 #include "tests/unit/shm/refuse_calls.h"
 #include "transport/base/epoll.h"
+#include "transport/shm/cross_memory.h"
 
 namespace parley::transport::shm {
 namespace {
@@ -64,6 +65,19 @@ TEST(LocalSocket, NamesAreDrawnAndGoneWithTheirSocket) {
   const auto late = connect_locally(name);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.failure().status.native(), ECONNREFUSED);
+}
+
+// So a link without a word for cross-memory copies has none because it was told so, as why_not() says.
+TEST(LocalSocket, WithoutRandomBytesThereIsNoListenerAndNoWord) {
+  EXPECT_EQ(testing::in_child([] {
+              testing::refuse_calls({{.number = SYS_getrandom, .error = ENOSYS}});
+              const auto listener = LocalListener::open();
+              const bool has_word = CrossMemory::create() != nullptr;
+              // A C library may draw them without a call; then there are both.
+              testing::expect(has_word == static_cast<bool>(listener), "only one of them is there");
+              return listener ? "the system gave no random bytes" : listener.failure().message;
+            }),
+            "the system gave no random bytes");
 }
 
 TEST(LocalSocket, WhatIsNoNameIsRefused) {
