@@ -15,6 +15,7 @@ void Commons::prepare(std::byte* board) noexcept {
     (new (board + slot_at(static_cast<std::uint64_t>(turn))) BoardSlot{})
         ->word.store(word_of(entered, 0), std::memory_order_relaxed);
   }
+  new (board + waiting_at) std::atomic<std::int64_t>(0);
   // relaxed: the numbers guard nothing. release: what its memory was before is over, and was read; pairs with
   // is_unread().
   static std::atomic<std::uint64_t> boards{0};
@@ -70,6 +71,15 @@ std::optional<std::uint64_t> Commons::next_call(std::uint32_t rank) noexcept {
   const std::uint64_t entered =
       first_mark_of(next_turn_) + static_cast<std::uint64_t>(schedule::Progress::entered);
   return has_reached(rank, entered) ? call_of(rank, entered) : std::nullopt;
+}
+
+// relaxed, both: nothing is read on the strength of it.
+void Commons::tell_waiting(std::int64_t number) noexcept {
+  waiting_word(team_.rank).store(number + 1, std::memory_order_relaxed);
+}
+
+bool Commons::waits_in(std::uint32_t rank, std::int64_t number) const noexcept {
+  return waiting_word(rank).load(std::memory_order_relaxed) == number + 1;
 }
 
 void Commons::write_card(std::uint32_t card, const LoanCard& content) noexcept {

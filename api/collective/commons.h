@@ -41,14 +41,13 @@ namespace parley::collective {
 struct BoardSlot {
   static constexpr std::size_t line_bytes = 56;
 
-  // The mark, modulo 2^8, for no rank is more than some turns ahead of another; and, below it, the call that
+  // The mark, modulo 2^12, for no rank is more than some turns ahead of another; and, below it, the call that
   // the turn belongs to: see call_word().
   std::atomic<std::uint64_t> word;
   std::array<std::byte, line_bytes> line;
 };
-// A call, in a word: its number in the group, modulo 2^12, and Signature::packed(). By messages ranks may be
-// hundreds of calls apart, and whoever waits for long asks whether somebody is in another call of its number.
-inline constexpr int call_bits = transport::note_bits + 12;
+// A call, in a word: its number in the group, modulo 2^8, and Signature::packed().
+inline constexpr int call_bits = transport::note_bits + 8;
 inline constexpr std::uint64_t call_mask = (std::uint64_t{1} << call_bits) - 1;
 inline constexpr std::uint64_t note_mask = (std::uint64_t{1} << transport::note_bits) - 1;
 constexpr std::uint64_t call_word(std::int64_t number, std::uint64_t note) noexcept {
@@ -159,6 +158,11 @@ class Commons {
   }
   // What rank `rank` has called in the turn that nobody here has taken yet, if it has entered that.
   [[nodiscard]] std::optional<std::uint64_t> next_call(std::uint32_t rank) noexcept;
+  // Lets the others know which call we have waited in for a while, by its whole number: by messages ranks may
+  // be thousands of calls apart, and those in a word begin anew after 256.
+  void tell_waiting(std::int64_t number) noexcept;
+  // Whether rank `rank` has said that of this call, and of no other one since.
+  [[nodiscard]] bool waits_in(std::uint32_t rank, std::int64_t number) const noexcept;
 
   // Our own. Before the mark that tells of it.
   void write_card(std::uint32_t card, const LoanCard& content) noexcept;
@@ -193,9 +197,11 @@ class Commons {
   }
 
  private:
-  // Two lines each: the second is fetched with the first. That of the first slot tells who has left.
+  // Two lines each: the second is fetched with the first. That of the first slot tells who has left, that of
+  // the second one which call its owner waits in.
   static constexpr std::size_t slot_stride = 128;
   static constexpr std::size_t left_at = 64;
+  static constexpr std::size_t waiting_at = slot_stride + 64;
   static constexpr std::size_t first_card = slots * slot_stride;
   static constexpr std::size_t cards = slots;
   static constexpr std::size_t card_stride = 128;
@@ -218,11 +224,7 @@ class Commons {
   [[nodiscard]] static std::uint64_t word_of(std::uint64_t mark, std::uint64_t call) noexcept {
     return mark << call_bits | call;
   }
-  // Who shows something is less than `slots` turns ahead of others, who does not, one more; others may look
-  // at a mark that is as long past.
-  static_assert((std::uint64_t{1} << (63 - call_bits)) >
-                std::uint64_t{schedule::marks_per_turn} * (2 * slots + 2));
-  // How much greater the mark in a word is; the difference, too, is kept modulo 2^8.
+  // How much greater the mark in a word is; the difference, too, is kept modulo 2^12.
   [[nodiscard]] static std::int64_t ahead_by(std::uint64_t word, std::uint64_t mark) noexcept {
     const std::uint64_t marks = (word >> call_bits) - mark;
     return static_cast<std::int64_t>(marks << call_bits) >> call_bits;
@@ -242,6 +244,10 @@ class Commons {
     return *reinterpret_cast<std::atomic<std::uint64_t>*>(boards_[rank] + left_at);
   }
   static constexpr std::uint64_t has_left = 1;
+  // One more than the number of the call that its owner has said last that it waits in; 0: none.
+  [[nodiscard]] std::atomic<std::int64_t>& waiting_word(std::uint32_t rank) const noexcept {
+    return *reinterpret_cast<std::atomic<std::int64_t>*>(boards_[rank] + waiting_at);
+  }
 
   const Team team_;
   const Stages stages_;

@@ -68,6 +68,7 @@ void Run::look_after_a_second() noexcept {
   }
   if (is_interrupted_) return look_for_failure();
   if (!awaited_.empty()) {
+    lane_.sharing.commons->tell_waiting(sequence_);
     look_at_first_turn();
     if (!collect_marks()) probe();
   } else if (state_ == State::running && plan_->schedule.turns == 0) {

@@ -117,7 +117,8 @@ void Run::look_at_boards() noexcept {
   for (const std::uint32_t rank : lane_.team.neighbours) {
     const std::optional<std::uint64_t> call = commons->next_call(rank);
     const std::uint64_t number = call_word(sequence_, 0) >> transport::note_bits;
-    if (call && *call >> transport::note_bits == number) note_mismatch(rank, *call, true);
+    const bool may_be_this_one = call && *call >> transport::note_bits == number;
+    if (may_be_this_one && commons->waits_in(rank, sequence_)) note_mismatch(rank, *call, true);
   }
 }
 
