@@ -58,8 +58,10 @@ void come_to_rest(GroupState& group) {
   Engine& engine = *group.world->engine;
   const auto is_at_rest = [&](const Messenger&) { return channel.is_at_rest(); };
   if (engine.inspect(is_at_rest)) return;
-  pass_death_on(*group.world, group.all_contexts.collectives);
-  engine.abort_context(group.all_contexts.collectives, "the group was left");
+  const std::uint32_t context = group.all_contexts.collectives;
+  pass_death_on(*group.world, context);
+  const auto is_over = [&](const Messenger& messenger) { return messenger.abort_record(context) != nullptr; };
+  if (!engine.inspect(is_over)) engine.abort_context(context, "the group was left");
   if (!engine.wait_until(is_at_rest, patience_with_meeting)) (void)group.channel.release();
 }
 

@@ -115,9 +115,18 @@ std::shared_ptr<GroupState> GroupState::within(std::uint32_t other_context) cons
 void pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept {
   world.engine->locked([&](transport::Messenger& messenger) {
     if (messenger.abort_record(collectives) != nullptr) return;
+    const auto is_missed = [&](std::uint32_t process) {
+      return process != messenger.options().self && messenger.concerns(collectives, process);
+    };
     const auto& casualty = messenger.casualty_of(collectives);
-    const auto dead = casualty ? std::optional(casualty->culprit) : messenger.dead_process();
-    if (!dead || *dead == messenger.options().self || !messenger.concerns(collectives, *dead)) return;
+    std::optional<std::uint32_t> dead;
+    if (casualty && is_missed(casualty->culprit)) dead = casualty->culprit;
+    // Or this rank has only heard of it. Of a member that it has seen die there is a casualty, until the
+    // group takes note of that and goes on without it.
+    if (!dead) dead = messenger.dead_process();
+    if (!dead || !is_missed(*dead)) return;
+    const bool is_acknowledged = !casualty && messenger.peer(*dead).state == transport::PeerState::down;
+    if (is_acknowledged) return;
     const collective::EndReason reason{collective::EndReason::Kind::died};
     // Without memory for it the others hear that this rank has left.
     (void)messenger.abort_context(collectives, *dead, reason.encoded(), transport::AbortManner::bereaved);

@@ -29,8 +29,8 @@ class Link;
 
 namespace parley::detail {
 
-// Tells the members of a group of the death that was noticed here first, if one of them has died, and its
-// collectives are not over: nobody shall take a rank that leaves because of it for the cause.
+// Tells the members of a group that are linked of the death that this rank knows of, if one of them has died
+// and its collectives are not over: nobody shall take a rank that leaves because of it for the cause.
 void pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept;
 
 // The contexts of a group that this process is of. With the last of its handles and operations it leaves the

@@ -26,7 +26,7 @@ std::optional<schedule::Algorithm> algorithm_if_lent(const schedule::Request& re
   const std::uint32_t others = request.shape.size - 1;
   const bool has_own_cores = request.surroundings.ranks_per_core <= 1;
   const bool is_flat = choice.chosen.algorithm == Algorithm::flat;
-  // In as many turns as stages take; for more than two ranks that is as good.
+  // By stages in several turns, of what is lent in one; for more than two ranks both are as fast.
   const bool is_in_slices_of_two = choice.chosen.algorithm == Algorithm::slices && others == 1;
   if (!may_lend || !(is_flat || is_in_slices_of_two)) return std::nullopt;
   switch (request.operation) {

@@ -47,8 +47,8 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
       return;
     }
     // Folded at home, and shown by a copy, which may go past the caches: a fold cannot, and its lines would
-    // come back from the core that has read them last. 1 MiB of two ranks between far cores took 105 us,
-    // now 59.
+    // come back from the core that has read them last. 1 MiB of two ranks between far cores took 104 us,
+    // now 61.
     const Blocks to(builder.output().part(offset, count), shape.size);
     builder.reduce(to[me], operands);
     if (root == everyone) builder.copy(to[me], folded(me));
@@ -79,8 +79,8 @@ Cost reduce_cost(const Shape& shape) {
 
 Cost all_reduce_cost(const Shape& shape) {
   Cost cost = reduce_cost(shape);
-  // All is shown, either as input or as sums, and our own sums, of each turn one element less at least, are
-  // not taken back.
+  // All is shown, either as input or as sums, and our own sums are not taken back: a slice of each turn,
+  // which may have one element less than others.
   const std::uint64_t own = shape.count / shape.size;
   cost.shared.elements -= own - std::min(own, segments_of(shape.count, shape.stage_count));
   return cost;

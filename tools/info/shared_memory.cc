@@ -1,4 +1,5 @@
 // What this host lets processes of this user share, found out by trying.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 #include <system_error>
 
 #include "tools/info/report.h"
+#include "transport/base/unique_fd.h"
 #include "transport/shm/cross_memory.h"
 #include "transport/shm/segment.h"
 
@@ -70,8 +72,16 @@ void add_cross_reads(Json& shared) {
     shared["read of a child"] = "not tried: the system gave no random bytes";
     return;
   }
-  Child target([] {
+  int ends[2];  // of a pipe: the target lets others read it now
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    shared["read of a child"] = "not tried: pipe2: " + std::generic_category().message(errno);
+    return;
+  }
+  const base::UniqueFd hears(ends[0]);
+  base::UniqueFd tells(ends[1]);
+  Child target([&] {
     (void)transport::shm::let_peers_read();  // which no fork inherits
+    if (::write(tells.get(), "", 1) != 1) return 1;
     for (;;) ::pause();
     return 0;
   });
@@ -79,6 +89,9 @@ void add_cross_reads(Json& shared) {
     shared["read of a child"] = "not tried: fork: " + std::generic_category().message(errno);
     return;
   }
+  tells.reset();
+  char byte = 0;
+  (void)!::read(hears.get(), &byte, 1);  // or its end: then the reads tell
   shared["read of a child"] = told(read_of(*own, target.process()));
   // So ranks of one launcher stand to each other.
   Child reader([&] { return static_cast<int>(read_of(*own, target.process())); });

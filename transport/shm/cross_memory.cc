@@ -76,8 +76,8 @@ std::string why_not(CrossRead result) {
     // them it has no listener either (local_socket.cc), so that there is no link to tell it of.
     case CrossRead::unwanted: return "PARLEY_TRANSPORTS forbids it";
     case CrossRead::not_allowed: {
-      const int scope = yama_scope(yama_scope_file).value_or(0);
-      return scope == 0 ? "not permitted"
+      const int scope = yama_scope(yama_scope_file).value_or(0);  // with 1 leave was given
+      return scope <= 1 ? "not permitted"
                         : base::concat("not permitted (kernel.yama.ptrace_scope is ", scope, ")");
     }
     case CrossRead::not_seen: return "another pid namespace";

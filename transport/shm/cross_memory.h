@@ -17,9 +17,9 @@ using ReadMemory = base::Status (*)(pid_t process, std::uint64_t address, base::
 base::Status read_process_memory(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept;
 
 // Lets the other processes of this one's user read it where Yama, a part of the kernel, lets descendants
-// alone do so otherwise (kernel.yama.ptrace_scope is 1, as Debian and Ubuntu have it). For this process, to
-// its end; its own debuggers may then be any of that user's. Whether that was asked for. `scope_file` is
-// another one in tests.
+// alone do so otherwise (kernel.yama.ptrace_scope is 1, as Debian and Ubuntu have it). Until somebody in this
+// process asks for something else; its debuggers may be any of that user's, too. Whether that was asked for.
+// `scope_file` is another one in tests.
 inline constexpr char yama_scope_file[] = "/proc/sys/kernel/yama/ptrace_scope";
 bool let_peers_read(const char* scope_file = yama_scope_file) noexcept;
 

@@ -117,7 +117,7 @@ Status Introduction::connect() {
 }
 
 // Of a caller who has spoken, and not before: a pidfd for each that is silent would be one too many. Its user
-// was looked at when it was accepted; that of whom we dial is not known until now.
+// was looked at when it was accepted; whom we dial is known only now.
 Status Introduction::look_at_partner() {
   auto partner = partner_of(acquaintance_.socket);
   if (!partner) return fail(partner.failure().status, partner.failure().message);

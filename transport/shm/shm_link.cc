@@ -31,7 +31,7 @@ constexpr std::size_t windowed_bytes = 4 << 10;
 constexpr std::size_t pieces_of_a_packet = 8;
 constexpr std::uint32_t largest_window_piece = 256 << 10;
 // Up to here, as many packets having come as were sent is enough to know that the reader waits for the next
-// one; its counts are looked at else. Their line comes from its core: between far ones for a sixth of what
+// one, and its counts are not looked at: their line comes from its core, between far ones in a sixth of what
 // 16 KiB take.
 constexpr std::size_t most_bytes_by_answers = 64 << 10;
 // So many looks that found nothing come before the lines of the next chunk are fetched: what was sent has

@@ -102,7 +102,7 @@ TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
 }
 
 // A table tells what is fastest by what ranks show each other, for nothing else is measured for it.
-TEST(Plan, HasTwoPartsWhereATableChoosesMemoryAsPricesDo) {
+TEST(Plan, HasTwoPartsWhereATableChoosesSharedMemory) {
   const Question large{.operation = Operation::all_reduce, .count = 1 << 20};
   const auto measured = [](schedule::Algorithm algorithm) {
     schedule::TuningRow row;
