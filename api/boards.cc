@@ -59,9 +59,7 @@ void come_to_rest(GroupState& group) {
   const auto is_at_rest = [&](const Messenger&) { return channel.is_at_rest(); };
   if (engine.inspect(is_at_rest)) return;
   const std::uint32_t context = group.all_contexts.collectives;
-  pass_death_on(*group.world, context);
-  const auto is_over = [&](const Messenger& messenger) { return messenger.abort_record(context) != nullptr; };
-  if (!engine.inspect(is_over)) engine.abort_context(context, "the group was left");
+  if (!pass_death_on(*group.world, context)) engine.abort_context(context, "the group was left");
   if (!engine.wait_until(is_at_rest, patience_with_meeting)) (void)group.channel.release();
 }
 

@@ -112,9 +112,9 @@ std::shared_ptr<GroupState> GroupState::within(std::uint32_t other_context) cons
   return state;
 }
 
-void pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept {
-  world.engine->locked([&](transport::Messenger& messenger) {
-    if (messenger.abort_record(collectives) != nullptr) return;
+bool pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept {
+  return world.engine->locked([&](transport::Messenger& messenger) {
+    if (messenger.abort_record(collectives) != nullptr) return true;
     const auto is_missed = [&](std::uint32_t process) {
       return process != messenger.options().self && messenger.concerns(collectives, process);
     };
@@ -124,39 +124,40 @@ void pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept {
     // Or this rank has only heard of it. Of a member that it has seen die there is a casualty, until the
     // group takes note of that and goes on without it.
     if (!dead) dead = messenger.dead_process();
-    if (!dead || !is_missed(*dead)) return;
+    if (!dead || !is_missed(*dead)) return false;
     const bool is_acknowledged = !casualty && messenger.peer(*dead).state == transport::PeerState::down;
-    if (is_acknowledged) return;
+    if (is_acknowledged) return false;
     const collective::EndReason reason{collective::EndReason::Kind::died};
     // Without memory for it the others hear that this rank has left.
-    (void)messenger.abort_context(collectives, *dead, reason.encoded(), transport::AbortManner::bereaved);
+    return messenger.abort_context(collectives, *dead, reason.encoded(), transport::AbortManner::bereaved);
   });
 }
 
 OpenContexts::OpenContexts(wireup::World& world, const GroupState& group)
-    : world_(world), collectives_(group.all_contexts.collectives), contexts_(group.all_contexts.all()) {
+    : world_(world), contexts_(group.all_contexts) {
   const std::vector<std::uint32_t> processes(group.members.begin(), group.members.end());
   const std::string text = text_of(group);
   world.group_books.name(group.all_contexts.messages, text);
   name_contexts(world, group.all_contexts, text);
+  const auto contexts = contexts_.all();
   const bool are_open = world.engine->locked([&](transport::Messenger& messenger) {
-    for (std::size_t opened = 0; opened < contexts_.size(); ++opened) {
-      if (messenger.open_context(contexts_[opened], processes)) continue;
-      while (opened > 0) messenger.close_context(contexts_[--opened]);
+    for (std::size_t opened = 0; opened < contexts.size(); ++opened) {
+      if (messenger.open_context(contexts[opened], processes)) continue;
+      while (opened > 0) messenger.close_context(contexts[--opened]);
       return false;
     }
     return true;
   });
   if (are_open) return;
-  for (const std::uint32_t context : contexts_) world.group_books.forget(context);
+  for (const std::uint32_t context : contexts) world.group_books.forget(context);
   throw ResourceError("new_group: out of memory for a group");
 }
 
 OpenContexts::~OpenContexts() {
   if (world_.engine->in_forked_child()) return;
-  pass_death_on(world_, collectives_);
+  (void)pass_death_on(world_, contexts_.collectives);
   try {
-    for (const std::uint32_t context : contexts_) {
+    for (const std::uint32_t context : contexts_.all()) {
       world_.group_books.forget(context);
       world_.engine->close_context(context);
     }

@@ -2,7 +2,6 @@
 
 #include <parley/process_group.h>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -30,8 +29,9 @@ class Link;
 namespace parley::detail {
 
 // Tells the members of a group that are linked of the death that this rank knows of, if one of them has died
-// and its collectives are not over: nobody shall take a rank that leaves because of it for the cause.
-void pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept;
+// and its collectives are not over: nobody shall take a rank that leaves because of it for the cause. Whether
+// they are over then.
+bool pass_death_on(wireup::World& world, std::uint32_t collectives) noexcept;
 
 // The contexts of a group that this process is of. With the last of its handles and operations it leaves the
 // group, and tells the others. Does not keep the world: whoever holds it does, or ends before it.
@@ -45,8 +45,7 @@ class OpenContexts {
 
  private:
   wireup::World& world_;
-  const std::uint32_t collectives_;  // of them
-  const std::array<std::uint32_t, wireup::GroupContexts::used> contexts_;
+  const wireup::GroupContexts contexts_;
 };
 
 // What the handles of one group share. Its pending operations hold it, too: with the last of them this
