@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tests/budget/kernel_calls.h"
+#include "tests/budget/window.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "transport/base/cpu_quota.h"
 #include "transport/base/host.h"
@@ -28,7 +29,6 @@ namespace {
 
 constexpr int warm_up_rounds = 2000;  // rings and pools have grown
 constexpr int turns = 1000;
-constexpr std::size_t window = 64;
 
 const RanksOptions over_shared_memory{.timeout = std::chrono::seconds(300),
                                       .environment = {{"PARLEY_TRANSPORTS", "shm"}}};
@@ -135,19 +135,8 @@ TEST(KernelBudget, AWindowOfMessagesMakesNone) {
   const int code = run_two_ranks([](int rank, int) {
     pin_to_a_core_of_its_own(rank);
     ProcessGroup world = init();
-    std::array<std::int64_t, window> values{};
-    std::array<Work, window> works;
-    expect_no_kernel_calls(1, [&] {
-      for (std::size_t i = 0; i < window; ++i) {
-        const std::span<std::int64_t> view(&values[i], 1);
-        works[i] = rank == 0 ? world.isend(view, 1) : world.irecv(view, 0);
-      }
-      wait_all(works);
-      if (rank == 0)
-        world.recv<std::int64_t>(1);
-      else
-        world.send(values[0], 0);
-    });
+    Window window;
+    expect_no_kernel_calls(1, [&] { window.exchange(world); });
   });
   EXPECT_EQ(code, 0);
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/budget/counted_calls.h"
+#include "tests/budget/window.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "transport/base/env.h"
 #include "transport/base/status.h"
@@ -163,35 +164,24 @@ TEST(Budget, SharedTensorsAskNothingOfTheKernel) {
 }
 
 TEST(Budget, AWindowOfSendsLeavesInFewSystemCalls) {
-  constexpr std::size_t window = 64;
   const int code = run_ranks(
       2,
       [](int rank, int) {
         ProcessGroup world = init();
-        std::array<std::int64_t, window> values{};
-        std::array<Work, window> works;
+        Window window;
         constexpr int windows = 500;
-        come_early(world, Tensor::bytes(values.data(), sizeof values[0]), 1 - rank, window);
-        const auto exchange = [&] {
-          for (std::size_t i = 0; i < window; ++i) {
-            const std::span<std::int64_t> view(&values[i], 1);
-            works[i] = rank == 0 ? world.isend(view, 1) : world.irecv(view, 0);
-          }
-          wait_all(works);
-          if (rank == 0)
-            world.recv<std::int64_t>(1);
-          else
-            world.send(values[0], 0);
-        };
-        for (int i = 0; i < windows; ++i) exchange();
+        come_early(world, Tensor::bytes(window.values.data(), sizeof window.values[0]), 1 - rank,
+                   Window::size);
+        for (int i = 0; i < windows; ++i) window.exchange(world);
         const CountedCalls before = CountedCalls::now();
-        for (int i = 0; i < windows; ++i) exchange();
+        for (int i = 0; i < windows; ++i) window.exchange(world);
         const CountedCalls cost = CountedCalls::now().since(before);
         expect_equal(cost.allocations, std::uint64_t{0}, "allocations");
         if (rank == 0)
-          expect_at_most(cost.sends, with_a_socket(windows * window / 8), "system calls that send");
+          expect_at_most(cost.sends, with_a_socket(windows * Window::size / 8), "system calls that send");
         if (rank == 1)
-          expect_at_most(cost.receives, with_a_socket(windows * window / 4), "system calls that receive");
+          expect_at_most(cost.receives, with_a_socket(windows * Window::size / 4),
+                         "system calls that receive");
       },
       patient);
   EXPECT_EQ(code, 0);

@@ -117,7 +117,8 @@ TEST(Tuning, IsTheSameOnAllRanksOrTheyAreToldWhoDiffers) {
       expect_contains(said, ") has some with the digest ");
       expect_contains(said, "rank 2 (");
       expect_contains(said, *last == '\0' ? ") has none" : ") has some with the digest ");
-      expect_contains(said, "PARLEY_TUNING to the same file");
+      expect_contains(
+          said, "set PARLEY_ALGO to the same on all ranks, and PARLEY_TUNING to the same file, or neither");
     });
     EXPECT_EQ(code, 0);
   }
@@ -134,7 +135,8 @@ TEST(Tuning, IsNotAskedForBySomeRanksAlone) {
       expect_contains(said, "the ranks have different settings of algorithms: rank 0 (");
       expect_contains(said, "rank 2 (");
       expect_contains(said, *last == '\0' ? ") has none" : ") has some with the digest ");
-      expect_contains(said, "set PARLEY_ALGO to the same on all ranks");
+      expect_contains(
+          said, "set PARLEY_ALGO to the same on all ranks, and PARLEY_TUNING to the same file, or neither");
     });
     EXPECT_EQ(code, 0);
   }

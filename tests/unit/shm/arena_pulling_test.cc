@@ -22,7 +22,7 @@ using base::Status;
 constexpr std::size_t large = 3 << 20;  // many pieces
 
 // Two or three processes, of which number 0 has shown the others its first segment.
-class ArenaPulling : public ::testing::Test {
+class ArenaPulling : public WatchedReads {
  protected:
   static PullingWorld make_world(std::size_t size, bool with_cross_memory) {
     reads = {};

@@ -19,10 +19,8 @@ using base::Code;
 
 constexpr std::size_t large = 4 << 20;  // many pieces
 
-class Pulling : public ::testing::Test {
+class Pulling : public WatchedReads {
  protected:
-  Pulling() { reads = {}; }
-
   static PullingWorld world_of(std::size_t size, std::size_t eager_limit_bytes = 8 << 10) {
     return PullingWorld({size, CrossMemory::create(watched_read)}, eager_limit_bytes);
   }

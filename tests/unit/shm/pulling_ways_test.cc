@@ -35,7 +35,7 @@ std::string name_of(const ::testing::TestParamInfo<Ways>& info) {
   return info.param.name;
 }
 
-class PullingEitherWay : public ::testing::TestWithParam<Ways> {
+class PullingEitherWay : public WatchedReads, public ::testing::WithParamInterface<Ways> {
  protected:
   // In arenas number 0 has shown the others the segment in which it sends. `out`: that memory.
   static std::unique_ptr<PullingWorld> make_world(std::size_t size, SharedBytes* out = nullptr) {

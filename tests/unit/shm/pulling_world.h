@@ -60,6 +60,12 @@ struct Reads {
 };
 inline Reads reads;
 
+// A test in which all reads are let through at first, whatever the one before has left.
+class WatchedReads : public ::testing::Test {
+ protected:
+  WatchedReads() { reads = {}; }
+};
+
 inline base::Status watched_read(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
   ++reads.count;
   if (const auto before = std::exchange(reads.before, nullptr)) before();

@@ -27,12 +27,7 @@ CrossMemoryTerms terms(CrossRead peer_reads) {
   return {own, getpid(), CrossRead::works, peer_reads, own->word_address(), own->word()};
 }
 
-// Leaves reads as they are to whoever comes next.
-class Neighbours : public ::testing::Test {
- protected:
-  Neighbours() { testing::reads = {}; }
-  ~Neighbours() override { testing::reads = {}; }
-};
+class Neighbours : public testing::WatchedReads {};
 
 void refuse_reads(int error) {
   testing::reads = {};

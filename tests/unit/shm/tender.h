@@ -13,10 +13,9 @@ namespace parley::transport::shm::testing {
 inline constexpr std::size_t medium = 20'000;
 
 // Two processes, of which number 1 may pull what number 0 tenders.
-class Tender : public ::testing::Test {
+class Tender : public WatchedReads {
  protected:
   Tender() { reads = {}; }  // they have tried to read each other
-  ~Tender() override { reads = {}; }
 
   // Without the receiver.
   void finish_alone(const Request& send) {
