@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,12 +52,6 @@ collective::Team team_of(const GroupState& group) {
   return team;
 }
 
-// A collective that did not end at once. One that did needs none of this, and most small ones do.
-struct Unfinished {
-  Work work;
-  Outcome outcome;
-};
-
 // Makes an empty Work the handle of one request that lasts as long as the collective does.
 void begin_work(Work& work, const std::shared_ptr<GroupState>& group, transport::Request& request,
                 const FailedOperation& description, std::shared_ptr<const void> owner, Engine::Visit& visit) {
@@ -74,10 +67,11 @@ void open_channel(GroupState& group) {
                                             team_of(group), group.overrides, group.world->arena != nullptr);
 }
 
-Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
+[[gnu::hot]] Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
   Engine& engine = *group->world->engine;
+  Work work;
   for (;;) {
-    std::optional<Unfinished> unfinished;
+    Outcome outcome;  // of what did not end at once
     enum class Course : std::uint8_t { ended_well, begun, must_wait };
     const auto begin_and_wait = [&]() -> Course {
       Engine::Visit visit(engine);
@@ -93,23 +87,22 @@ Work run_collective(const std::shared_ptr<GroupState>& group, CollectiveCall&& c
       visit.note_posted(goes_on);  // also of what has ended: another call may have its turn now
       if (posted.request == nullptr && posted.status.ok()) return Course::ended_well;
       const FailedOperation description{call.name, group->all_contexts.collectives};
-      Work& work = unfinished.emplace().work;
       if (goes_on) {
         begin_work(work, group, *posted.request, description, std::move(call.owner), visit);
         if (!call.device.is_cpu()) WorkAccess::set_device(work, call.device.index);
       } else {
         // A wait without a deadline does not throw: a borrowed call is here until it has ended.
-        unfinished->outcome = outcome_of(*group, posted, description, visit);
+        outcome = outcome_of(*group, posted, description, visit);
       }
       return Course::begun;
     };
     const Course course = begin_and_wait();
     if (course == Course::ended_well) [[likely]]
-      return {};
+      return work;
     if (course == Course::begun) {
-      if (!WorkAccess::is_pending(unfinished->work))
-        WorkAccess::set_status(unfinished->work, status_or_throw(*group->world, unfinished->outcome));
-      return std::move(unfinished->work);
+      if (!WorkAccess::is_pending(work))
+        WorkAccess::set_status(work, status_or_throw(*group->world, outcome));
+      return work;
     }
     supply_board(*group);
     // Too many may be under way. Not for a request: its owner may let it go while we wait.

@@ -34,6 +34,7 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
 
 // The ranks have met.
 void Channel::settle_all() noexcept {
+  calls_ = calls_before_meeting + 1;
   if (sharing_.commons != nullptr) plans_.share_memory(sharing_.commons->room());
   while (Run* const run = sharing_.undecided.front()) {
     try {

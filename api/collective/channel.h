@@ -69,7 +69,7 @@ class Channel {
     return calls_ == calls_before_meeting && meeting_ != nullptr && !meeting_->has_begun();
   }
   [[nodiscard]] bool is_undecided(const Question& question) const noexcept {
-    return meeting_ != nullptr && meeting_->has_begun() && !meeting_->is_over() && question.on_host;
+    return calls_ == calls_before_meeting && meeting_ != nullptr && meeting_->has_begun() && question.on_host;
   }
   void settle_all() noexcept;
   Run& idle_run();
@@ -81,7 +81,7 @@ class Channel {
   const Lane lane_;
   PlanCache plans_;
   ScratchPool scratch_;
-  int calls_ = 0;                           // counted until the ranks meet
+  int calls_ = 0;                           // counted until the ranks meet; one more: they have met
   std::vector<std::unique_ptr<Run>> runs_;  // as many as were ever under way at once
   std::unique_ptr<Meeting> meeting_;        // null: there is nothing to meet for
 };

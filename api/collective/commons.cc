@@ -40,14 +40,14 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
     if (boards_[rank] != nullptr) in_use_[rank] = stay_word(rank).load(std::memory_order_acquire) & ~has_left;
 }
 
-Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {
+[[gnu::hot]] Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {
   const std::uint64_t first = next_turn_;
   next_turn_ += count;
   next_card_ = (next_card_ + 1) % cards;
   return {first_mark_of(first), next_card_};
 }
 
-void Commons::publish(std::uint64_t mark, std::uint64_t call) noexcept {
+[[gnu::hot]] void Commons::publish(std::uint64_t mark, std::uint64_t call) noexcept {
   auto& own = *reinterpret_cast<BoardSlot*>(boards_[team_.rank] + slot_at(turn_of(mark)));
   // release: see invariant 2; pairs with has_reached().
   own.word.store(word_of(mark, call), std::memory_order_release);
@@ -55,15 +55,17 @@ void Commons::publish(std::uint64_t mark, std::uint64_t call) noexcept {
   own_calls_[own_turn_ % own_calls_.size()] = call;
 }
 
-void Commons::compare_between(std::uint32_t rank, std::uint64_t first, std::uint64_t end) noexcept {
+[[gnu::hot]] void Commons::compare_between(std::uint32_t rank, std::uint64_t first,
+                                           std::uint64_t end) noexcept {
   const std::uint64_t oldest = own_turn_ + 1 - slots;  // of those whose call of ours we know
   for (std::uint64_t turn = std::max(first, oldest); turn < end && turn <= own_turn_; ++turn) {
     // relaxed: nothing is read on the strength of it. It was told before the later mark that we have seen.
     const std::uint64_t word = slot(rank, turn).word.load(std::memory_order_relaxed);
-    const std::int64_t ahead = ahead_by(word, first_mark_of(turn));
-    const bool is_of_this_turn = ahead >= 0 && ahead < schedule::marks_per_turn;
-    const std::uint64_t call = word & call_mask;
-    if (is_of_this_turn && call != own_calls_[turn % own_calls_.size()]) stray_ = Stray{rank, call};
+    const std::uint64_t difference =
+        (word ^ word_of(first_mark_of(turn), own_calls_[turn % own_calls_.size()])) & ~marks_of_a_turn;
+    const bool is_of_this_turn = (difference & ~call_mask) == 0;
+    if (is_of_this_turn && difference != 0) [[unlikely]]
+      stray_ = Stray{rank, word & call_mask};
   }
 }
 
@@ -120,7 +122,7 @@ bool Commons::is_unread(const transport::Messenger& messenger) const noexcept {
   return true;
 }
 
-void Commons::ring(transport::Messenger& messenger) const noexcept {
+[[gnu::hot]] void Commons::ring(transport::Messenger& messenger) const noexcept {
   base::full_fence();
   for (const std::uint32_t rank : team_.neighbours) {
     const transport::Endpoint* const endpoint = messenger.peer(team_.processes[rank]).endpoint;

@@ -136,7 +136,7 @@ class Commons {
   void fetch_mark(std::uint32_t rank, std::uint64_t mark) const noexcept {
     __builtin_prefetch(&slot(rank, turn_of(mark)));
   }
-  // The same of all others, as far as note_all() was told.
+  // Whether all others have come so far, as far as note_all() was told.
   [[nodiscard]] bool all_have_reached(std::uint64_t mark) const noexcept { return all_seen_ >= mark; }
   void note_all(std::uint64_t mark) noexcept { all_seen_ = mark; }
   // The call that rank `rank` was in when it reached `mark`. Nothing: it is in a later turn already.
@@ -221,6 +221,9 @@ class Commons {
   // Compares the calls of a rank with our own ones, of turns [first, end), as far as they are still told.
   void compare_between(std::uint32_t rank, std::uint64_t first, std::uint64_t end) noexcept;
 
+  // Of a word: what differs between the marks of one turn.
+  static constexpr std::uint64_t marks_of_a_turn = std::uint64_t{schedule::marks_per_turn - 1} << call_bits;
+  static_assert(std::has_single_bit(std::uint64_t{schedule::marks_per_turn}));
   [[nodiscard]] static std::uint64_t word_of(std::uint64_t mark, std::uint64_t call) noexcept {
     return mark << call_bits | call;
   }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note_bits)) - 1;
 
 // Member by member, as the caller has just written them: base::read_alone().
-void copy_alone(Signature& to, const Signature& from) noexcept {
+[[gnu::hot]] void copy_alone(Signature& to, const Signature& from) noexcept {
   // So that a further member is not forgotten here.
   const auto& [operation, dtype, reduction, root, count, counts_hash, is_of_objects, is_on_devices,
                is_meeting, is_split] = from;
@@ -32,7 +32,7 @@ void copy_alone(Signature& to, const Signature& from) noexcept {
 
 }  // namespace
 
-std::int64_t History::begin(const Signature& signature) noexcept {
+[[gnu::hot]] std::int64_t History::begin(const Signature& signature) noexcept {
   const std::int64_t sequence = next_;
   next_ = (next_ + 1) & sequence_mask;
   Entry& entry = entry_of(sequence);

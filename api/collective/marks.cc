@@ -53,12 +53,12 @@ void Run::end_turn() noexcept {
   if (Run* const next = lane_.sharing.turns.front(); had_turn && next != nullptr) lane_.engine.wake(*next);
 }
 
-void Run::publish(const Step& step) noexcept {
+[[gnu::hot]] void Run::publish(const Step& step) noexcept {
   lane_.sharing.commons->publish(mark_of(step), call_word(sequence_, note_));
   owes_ring_ = true;
 }
 
-void Run::ring() noexcept {
+[[gnu::hot]] void Run::ring() noexcept {
   if (!owes_ring_) return;
   owes_ring_ = false;
   lane_.sharing.commons->ring(*messenger_);
@@ -72,7 +72,7 @@ void Run::await(std::uint32_t index) noexcept {
   awaited_.push_back(index);
 }
 
-bool Run::has_come(const Step& step) noexcept {
+[[gnu::hot]] bool Run::has_come(const Step& step) noexcept {
   if (step.for_lenders && !loans_.lends()) return true;
   if (step.peer != schedule::everyone) return has_come(step.peer, step);
   Commons& commons = *lane_.sharing.commons;
@@ -85,7 +85,7 @@ bool Run::has_come(const Step& step) noexcept {
 }
 
 // Who is in a turn of this call has called the same, and who was in an earlier turn what we had called then.
-bool Run::has_come(std::uint32_t rank, const Step& step) noexcept {
+[[gnu::hot]] bool Run::has_come(std::uint32_t rank, const Step& step) noexcept {
   Commons& commons = *lane_.sharing.commons;
   const std::uint64_t wanted = mark_of(step);
   if (!commons.has_reached(rank, wanted)) return false;

@@ -38,7 +38,6 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   void begin(transport::Messenger& messenger);
 
   [[nodiscard]] bool has_begun() const noexcept { return state_ != State::none; }
-  [[nodiscard]] bool is_over() const noexcept { return state_ == State::over; }
   // Whether none of its collectives is under way; until then it must live.
   [[nodiscard]] bool is_idle() const noexcept {
     return greeting_.is_idle() && telling_.is_idle() && agreement_.is_idle();

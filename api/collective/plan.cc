@@ -99,6 +99,7 @@ std::unique_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, st
   plan.schedule = std::move(schedule);
   const std::vector<schedule::Step>& steps = plan.schedule.steps;
   plan.sends_to_us.resize(ranks);
+  plan.step_count = steps.size();
   plan.start.memory.resize(3 * steps.size());
   std::uint32_t* const blockers = plan.start.memory.data();
   std::uint32_t* const transfers = blockers + steps.size();

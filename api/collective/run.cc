@@ -49,8 +49,8 @@ Posted Run::fail_to_begin() noexcept {
   return {Code::exhausted};
 }
 
-Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
-                           const PlanHandle& plan) noexcept {
+[[gnu::hot]] Posted Run::start_borrowed(transport::Messenger& messenger, const Call& call,
+                                        const PlanHandle& plan) noexcept {
   note_call(messenger, call);
   if (plan != nullptr && may_run_straight(*plan) && run_straight(plan)) return {};
   const Posted posted = begin(state_ == State::straight ? plan_ : plan);
@@ -161,15 +161,15 @@ void Run::take_scratch(std::size_t bytes) {
   memory_of(Space::scratch) = scratch_.data();
 }
 
-// No list of a schedule so long has to grow later.
-void Run::make_room(const Plan& plan) {
+void Run::make_more_room(const Plan& plan) {
   if (operands_.size() < plan.most_operands) operands_.resize(plan.most_operands);
-  const std::size_t steps = plan.schedule.steps.size();
-  if (parts_.size() >= steps) return;
+  const std::size_t steps = plan.step_count;
+  if (room_ >= steps) return;
   agenda_.make_room(plan);
   ended_.reserve(steps);
   awaited_.reserve(steps);
   while (parts_.size() < steps) parts_.push_back({this, static_cast<std::uint32_t>(parts_.size()), nullptr});
+  room_ = steps;
 }
 
 // All choose the same: a rank that could not lend all has told the others so, and waited for nobody.

@@ -181,7 +181,12 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
     make_room(*plan);
     plan_ = plan;
   }
-  void make_room(const Plan& plan);
+  // No list of a schedule so long has to grow later.
+  void make_room(const Plan& plan) {
+    if (operands_.size() < plan.most_operands || room_ < plan.step_count) [[unlikely]]
+      make_more_room(plan);
+  }
+  void make_more_room(const Plan& plan);
   void begin_second_part();
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
@@ -291,21 +296,34 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
 
   const Lane lane_;
   ScratchPool& scratch_pool_;
+
+  // What small calls touch stands together, in few cache lines.
   State state_ = State::idle;
   bool is_interrupted_ = false;
-  bool has_told_ = false;  // that it lasts long
+  bool has_told_ = false;       // that it lasts long
+  bool has_errand_ = false;     // that is not told to the device yet
+  bool owes_ring_ = false;      // something was published that others may sleep beside
+  std::uint32_t executed_ = 0;  // so many of its first steps have ended while it was `straight`
   transport::Messenger* messenger_ = nullptr;
-  transport::Request* request_ = nullptr;
-  const Call* call_ = nullptr;  // while it is under way: borrowed, or:
-  Call kept_;
+  const Call* call_ = nullptr;  // while it is under way: borrowed, or `kept_`
+  PlanHandle plan_;             // kept, with room for it, from run to run: most of them take the same
+  std::int64_t sequence_ = 0;   // the number of this call in the group
+  std::uint64_t note_ = 0;
+  std::uint64_t first_mark_ = 0;  // of the call's first turn; 0: it has taken none yet
+  std::uint64_t base_mark_ = 0;   // of the schedule's
   // Input (read only), output and scratch memory of the schedule: the caller's, what is staged for it, on the
   // device; by schedule::Space.
   std::array<std::byte*, 3> memory_{};
-  PlanHandle plan_;            // kept, with room for it, from run to run: most of them take the same
-  PlanHandle second_;          // during the first part of two: see Plan::roll_call
-  std::int64_t sequence_ = 0;  // the number of this call in the group
-  std::uint64_t note_ = 0;
+  std::uint64_t local_offset_ = 0;  // elements of the copy or reduction that is under way
+  std::size_t room_ = 0;            // so many steps the lists have room for
+  std::vector<const void*> operands_;
+  std::vector<std::uint32_t> ended_;  // transfers, since the last advance()
   std::optional<Failure> failure_;
+  Loans loans_;
+
+  transport::Request* request_ = nullptr;
+  Call kept_;
+  PlanHandle second_;  // during the first part of two: see Plan::roll_call
   ScratchPool::Memory staged_input_;
   ScratchPool::Memory staged_output_;
   ScratchPool::Memory scratch_;       // a small one is kept from run to run
@@ -313,26 +331,16 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::optional<DeviceSide> device_;  // where the call's memory is on one
 
   Agenda agenda_;
-  std::vector<Part> parts_;           // by step
-  std::vector<std::uint32_t> ended_;  // transfers, since the last advance()
-  std::uint64_t local_offset_ = 0;    // elements of the copy or reduction that is under way
-  CopyChoice::Timings timings_;       // of copies into stages and out of them, see times_stages()
-  std::uint64_t finished_ = 0;        // elements of the output that were divided (avg)
-  bool has_errand_ = false;           // that is not told to the device yet
-  bool is_staged_ = false;            // then:
-  std::vector<Block> sources_;        // until they are in the staged input
-  std::vector<Block> targets_;        // of the staged output
-  Cursor cursor_;                     // in the one or the other
-  std::vector<const void*> operands_;
+  std::vector<Part> parts_;  // by step
   std::size_t parts_under_way_ = 0;
-
-  std::uint64_t first_mark_ = 0;  // of the call's first turn; 0: it has taken none yet
-  std::uint64_t base_mark_ = 0;   // of the schedule's
-  Loans loans_;
-  std::uint32_t executed_ = 0;          // so many of its first steps have ended while it was `straight`
   std::vector<std::uint32_t> awaited_;  // steps: marks that have not come
-  bool owes_ring_ = false;              // something was published that others may sleep beside
   std::vector<Part> probes_;            // by rank, once there was one: see probe()
+  CopyChoice::Timings timings_;         // of copies into stages and out of them, see times_stages()
+  std::uint64_t finished_ = 0;          // elements of the output that were divided (avg)
+  bool is_staged_ = false;              // then:
+  std::vector<Block> sources_;          // until they are in the staged input
+  std::vector<Block> targets_;          // of the staged output
+  Cursor cursor_;                       // in the one or the other
 
   // While it is undecided, of a call that was handed over: what its spans are of.
   std::vector<std::uint64_t> counts_;

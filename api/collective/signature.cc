@@ -67,7 +67,7 @@ std::string text_of(schedule::Operation operation, std::string_view reduction, s
 
 }  // namespace
 
-std::uint64_t Signature::packed() const noexcept {
+[[gnu::hot]] std::uint64_t Signature::packed() const noexcept {
   const auto kind = is_of_objects ? of_objects
                     : is_meeting  ? meeting
                     : is_split    ? split

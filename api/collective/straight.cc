@@ -38,7 +38,7 @@ bool Run::may_run_straight(const Plan& plan) const noexcept {
 
 // False: a mark has not come, or somebody has called something else. Does not need `plan` once it has run
 // steps: who gives the core away lets others into the cache that it is in.
-bool Run::run_straight(const PlanHandle& plan) noexcept {
+[[gnu::hot]] bool Run::run_straight(const PlanHandle& plan) noexcept {
   try {
     keep_plan(plan);
   } catch (const std::bad_alloc&) {
@@ -80,7 +80,7 @@ inline bool Run::run_step(const Step& step) noexcept {
 }
 
 // Some 2 us, meanwhile it rings: those who sleep may be the ones that it waits for.
-bool Run::look_for(const Step& step) noexcept {
+[[gnu::hot]] bool Run::look_for(const Step& step) noexcept {
   if (!lane_.engine.has_core_per_rank()) return yield_for(step);
   const int looks_without_pause = lane_.sharing.is_pause_short ? 0 : looks_before_long_pause;
   for (int i = 1; i < short_spins && !failure_; ++i) {
@@ -93,7 +93,7 @@ bool Run::look_for(const Step& step) noexcept {
 
 // Whoever it waits for may want this core. Others of this process may begin calls meanwhile, which wait for
 // their turn.
-bool Run::yield_for(const Step& step) noexcept {
+[[gnu::hot]] bool Run::yield_for(const Step& step) noexcept {
   if (!RunList::is_linked(*this)) lane_.sharing.turns.push_back(*this);
   ring();
   for (int i = 0; i < most_yields && !failure_; ++i) {

@@ -11,7 +11,8 @@ namespace parley {
 using detail::CollectiveCall;
 using schedule::Operation;
 
-Work ProcessGroup::all_gather(TensorList out, const Tensor& in, const CollectiveOptions& options) {
+[[gnu::hot]] Work ProcessGroup::all_gather(TensorList out, const Tensor& in,
+                                           const CollectiveOptions& options) {
   detail::GroupState& group = detail::require_member(state_, "all_gather");
   CollectiveCall call = detail::begin_call(group, "all_gather", Operation::all_gather, options);
   detail::set_elements(call, in);
@@ -25,8 +26,8 @@ Work ProcessGroup::all_gather(TensorList out, const Tensor& in, const Collective
   return detail::launch(state_, std::move(call));
 }
 
-Work ProcessGroup::all_gather_into_tensor(const Tensor& out, const Tensor& in,
-                                          const CollectiveOptions& options) {
+[[gnu::hot]] Work ProcessGroup::all_gather_into_tensor(const Tensor& out, const Tensor& in,
+                                                       const CollectiveOptions& options) {
   constexpr auto name = "all_gather_into_tensor";
   detail::GroupState& group = detail::require_member(state_, name);
   CollectiveCall call = detail::begin_call(group, name, Operation::all_gather, options);

@@ -56,7 +56,7 @@ void check_rows(const CollectiveCall& call, const Tensor& out, const Tensor& in)
 
 }  // namespace
 
-Work ProcessGroup::all_to_all(TensorList out, TensorList in, const ListOptions& options) {
+[[gnu::hot]] Work ProcessGroup::all_to_all(TensorList out, TensorList in, const ListOptions& options) {
   GroupState& group = detail::require_member(state_, "all_to_all");
   CollectiveCall call = detail::begin_call(group, "all_to_all", Operation::all_to_all, options);
   if (!in.tensors().empty()) detail::set_elements(call, in.tensors().front());
@@ -74,7 +74,8 @@ Work ProcessGroup::all_to_all(TensorList out, TensorList in, const ListOptions& 
   return detail::launch(state_, std::move(call));
 }
 
-Work ProcessGroup::all_to_all_single(const Tensor& out, const Tensor& in, const SplitOptions& options) {
+[[gnu::hot]] Work ProcessGroup::all_to_all_single(const Tensor& out, const Tensor& in,
+                                                  const SplitOptions& options) {
   constexpr auto name = "all_to_all_single";
   GroupState& group = detail::require_member(state_, name);
   CollectiveCall call = detail::begin_call(group, name, Operation::all_to_all, options);

@@ -61,7 +61,8 @@ struct ListFacts {
 }
 
 // All that is asked of a list, in one walk.
-ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList list, bool writable) {
+[[gnu::hot]] ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList list,
+                                bool writable) {
   const auto tensors = list.tensors();
   if (tensors.size() != static_cast<std::size_t>(group.size)) [[unlikely]]
     refuse_list(call, group, list);
@@ -153,7 +154,7 @@ void set_place(CollectiveCall& call, const GroupState& group) {
 
 }  // namespace
 
-bool set_inputs(CollectiveCall& call, const GroupState& group, TensorList list) {
+[[gnu::hot]] bool set_inputs(CollectiveCall& call, const GroupState& group, TensorList list) {
   const ListFacts facts = facts_of(call, group, list, false);
   call.call.input_count = facts.count;
   if (facts.is_in_one_piece)
@@ -164,7 +165,7 @@ bool set_inputs(CollectiveCall& call, const GroupState& group, TensorList list) 
   return facts.is_even;
 }
 
-bool set_outputs(CollectiveCall& call, const GroupState& group, TensorList list) {
+[[gnu::hot]] bool set_outputs(CollectiveCall& call, const GroupState& group, TensorList list) {
   const ListFacts facts = facts_of(call, group, list, true);
   call.call.output_count = facts.count;
   if (facts.is_in_one_piece)
@@ -194,7 +195,7 @@ void set_receive_counts(CollectiveCall& call, std::vector<std::uint64_t> counts)
   call.call.question.receive_counts = call.receive_counts;
 }
 
-void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dtype) {
+[[gnu::hot]] void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dtype) {
   call.call.signature.reduction = options.op.kind();
   call.call.question.commutative = options.op.is_commutative();
   call.call.question.rank_order = options.determinism == Determinism::rank_order;
@@ -253,7 +254,7 @@ void refuse_uneven(const CollectiveCall& call, TensorList list) {
                           "; say {.uneven = true} on all ranks"));
 }
 
-Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
+[[gnu::hot]] Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
   if (!call.device.is_cpu()) [[unlikely]]
     set_place(call, *group);
   // What moved with the call is where it was: the spans of its counts stay good.

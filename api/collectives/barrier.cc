@@ -5,7 +5,7 @@
 
 namespace parley {
 
-Work ProcessGroup::barrier(const CollectiveOptions& options) {
+[[gnu::hot]] Work ProcessGroup::barrier(const CollectiveOptions& options) {
   const detail::GroupState& group = detail::require_member(state_, "barrier");
   return detail::launch(state_, detail::begin_call(group, "barrier", schedule::Operation::barrier, options));
 }

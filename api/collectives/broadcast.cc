@@ -7,7 +7,7 @@
 
 namespace parley {
 
-Work ProcessGroup::broadcast(const Tensor& tensor, int root, const CollectiveOptions& options) {
+[[gnu::hot]] Work ProcessGroup::broadcast(const Tensor& tensor, int root, const CollectiveOptions& options) {
   detail::GroupState& group = detail::require_member(state_, "broadcast");
   auto call = detail::begin_call(group, "broadcast", schedule::Operation::broadcast, options);
   detail::set_root(call, group, root);

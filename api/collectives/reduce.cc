@@ -10,11 +10,12 @@ namespace parley {
 using detail::CollectiveCall;
 using schedule::Operation;
 
-Work ProcessGroup::all_reduce(const Tensor& tensor, const ReduceOptions& options) {
+[[gnu::hot]] Work ProcessGroup::all_reduce(const Tensor& tensor, const ReduceOptions& options) {
   return all_reduce(tensor, tensor, options);
 }
 
-Work ProcessGroup::all_reduce(const Tensor& out, const Tensor& in, const ReduceOptions& options) {
+[[gnu::hot]] Work ProcessGroup::all_reduce(const Tensor& out, const Tensor& in,
+                                           const ReduceOptions& options) {
   detail::GroupState& group = detail::require_member(state_, "all_reduce");
   CollectiveCall call = detail::begin_call(group, "all_reduce", Operation::all_reduce, options);
   detail::check_same_dtype(call, out, in);
@@ -27,11 +28,12 @@ Work ProcessGroup::all_reduce(const Tensor& out, const Tensor& in, const ReduceO
   return detail::launch(state_, std::move(call));
 }
 
-Work ProcessGroup::reduce(const Tensor& tensor, int root, const ReduceOptions& options) {
+[[gnu::hot]] Work ProcessGroup::reduce(const Tensor& tensor, int root, const ReduceOptions& options) {
   return reduce(tensor, tensor, root, options);
 }
 
-Work ProcessGroup::reduce(const Tensor& out, const Tensor& in, int root, const ReduceOptions& options) {
+[[gnu::hot]] Work ProcessGroup::reduce(const Tensor& out, const Tensor& in, int root,
+                                       const ReduceOptions& options) {
   detail::GroupState& group = detail::require_member(state_, "reduce");
   CollectiveCall call = detail::begin_call(group, "reduce", Operation::reduce, options);
   detail::set_root(call, group, root);

@@ -11,7 +11,8 @@ namespace parley {
 using detail::CollectiveCall;
 using schedule::Operation;
 
-Work ProcessGroup::reduce_scatter(const Tensor& out, TensorList in, const ReduceOptions& options) {
+[[gnu::hot]] Work ProcessGroup::reduce_scatter(const Tensor& out, TensorList in,
+                                               const ReduceOptions& options) {
   detail::GroupState& group = detail::require_member(state_, "reduce_scatter");
   CollectiveCall call = detail::begin_call(group, "reduce_scatter", Operation::reduce_scatter, options);
   detail::set_elements(call, out);
@@ -26,7 +27,8 @@ Work ProcessGroup::reduce_scatter(const Tensor& out, TensorList in, const Reduce
   return detail::launch(state_, std::move(call));
 }
 
-Work ProcessGroup::reduce_scatter_tensor(const Tensor& out, const Tensor& in, const ReduceOptions& options) {
+[[gnu::hot]] Work ProcessGroup::reduce_scatter_tensor(const Tensor& out, const Tensor& in,
+                                                      const ReduceOptions& options) {
   constexpr auto name = "reduce_scatter_tensor";
   detail::GroupState& group = detail::require_member(state_, name);
   CollectiveCall call = detail::begin_call(group, name, Operation::reduce_scatter, options);

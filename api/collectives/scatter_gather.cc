@@ -18,36 +18,43 @@ using schedule::Operation;
 
 namespace {
 
-// The list is the root's; every rank has a tensor of its own, and knows the size of that one only.
-void set_blocks(CollectiveCall& call, const GroupState& group, TensorList list, const Tensor& own,
-                const ListOptions& options) {
-  const auto rank = static_cast<std::size_t>(group.rank);
-  const bool is_root = call.call.signature.root == group.rank;
-  if (!is_root && !list.tensors().empty())
+[[gnu::hot]] void set_list(CollectiveCall& call, const GroupState& group, TensorList list, const Tensor& own,
+                           const ListOptions& options) {
+  if (call.call.signature.root != group.rank)
     throw UsageError(std::string(call.name) + ": a list was given, and this rank is not the root");
-  if (is_root) {
-    const bool gathers = call.call.signature.operation == Operation::gather;
-    const bool is_even =
-        gathers ? detail::set_outputs(call, group, list) : detail::set_inputs(call, group, list);
-    if (!options.uneven && !is_even) [[unlikely]]
-      detail::refuse_uneven(call, list);
-    const Tensor& block = list.tensors()[rank];
-    gathers ? detail::check_same_count(call, block, own) : detail::check_same_count(call, own, block);
-  }
-  if (!options.uneven) return detail::set_count(call, own.numel());
-  std::vector<std::uint64_t> counts;
-  if (is_root) {
-    counts = detail::counts_of(list);
-  } else {
+  const bool gathers = call.call.signature.operation == Operation::gather;
+  const bool is_even =
+      gathers ? detail::set_outputs(call, group, list) : detail::set_inputs(call, group, list);
+  if (!options.uneven && !is_even) [[unlikely]]
+    detail::refuse_uneven(call, list);
+  const Tensor& block = list.tensors()[static_cast<std::size_t>(group.rank)];
+  gathers ? detail::check_same_count(call, block, own) : detail::check_same_count(call, own, block);
+}
+
+void set_uneven_counts(CollectiveCall& call, const GroupState& group, TensorList list, const Tensor& own) {
+  std::vector<std::uint64_t> counts = detail::counts_of(list);
+  if (counts.empty()) {
     counts.resize(static_cast<std::size_t>(group.size));
-    counts[rank] = own.numel();
+    counts[static_cast<std::size_t>(group.rank)] = own.numel();
   }
   detail::set_counts(call, std::move(counts));
 }
 
+// The list is the root's; every rank has a tensor of its own, and knows the size of that one only.
+[[gnu::hot]] void set_blocks(CollectiveCall& call, const GroupState& group, TensorList list,
+                             const Tensor& own, const ListOptions& options) {
+  if (call.call.signature.root == group.rank || !list.tensors().empty())
+    set_list(call, group, list, own, options);
+  if (options.uneven) [[unlikely]]
+    set_uneven_counts(call, group, list, own);
+  else
+    detail::set_count(call, own.numel());
+}
+
 }  // namespace
 
-Work ProcessGroup::scatter(const Tensor& out, TensorList in, int root, const ListOptions& options) {
+[[gnu::hot]] Work ProcessGroup::scatter(const Tensor& out, TensorList in, int root,
+                                        const ListOptions& options) {
   GroupState& group = detail::require_member(state_, "scatter");
   CollectiveCall call = detail::begin_call(group, "scatter", Operation::scatter, options);
   detail::set_root(call, group, root);
@@ -57,7 +64,8 @@ Work ProcessGroup::scatter(const Tensor& out, TensorList in, int root, const Lis
   return detail::launch(state_, std::move(call));
 }
 
-Work ProcessGroup::gather(TensorList out, const Tensor& in, int root, const ListOptions& options) {
+[[gnu::hot]] Work ProcessGroup::gather(TensorList out, const Tensor& in, int root,
+                                       const ListOptions& options) {
   GroupState& group = detail::require_member(state_, "gather");
   CollectiveCall call = detail::begin_call(group, "gather", Operation::gather, options);
   detail::set_root(call, group, root);

@@ -190,7 +190,7 @@ class Engine {
   class Held {  // the lock; deferred functions run after it
    public:
     explicit Held(Engine& engine) : engine_(engine) { engine.lock_.lock(); }
-    ~Held() {
+    [[gnu::hot]] ~Held() {
       const bool deferred = !engine_.deferred_.empty();
       engine_.lock_.unlock();
       if (deferred) engine_.run_deferred();

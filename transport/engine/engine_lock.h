@@ -39,7 +39,7 @@ class EngineLock {
   EngineLock(const EngineLock&) = delete;
   EngineLock& operator=(const EngineLock&) = delete;
 
-  void lock() noexcept {
+  [[gnu::hot]] void lock() noexcept {
     if (!enter_as_owner()) [[unlikely]]
       lock_as_other();
   }

@@ -154,7 +154,7 @@ bool Engine::rest(WaitCondition condition, Watch& watch, std::uint32_t quick_loo
   return true;
 }
 
-void Engine::give_core_away() {
+[[gnu::hot]] void Engine::give_core_away() {
   if (messenger_.live_requests() == 0) {  // the core clock counts for messages
     lock_.unlock();
     sched_yield();

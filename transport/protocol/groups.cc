@@ -76,7 +76,7 @@ bool Messenger::concerns(std::uint32_t context, std::uint32_t process) const noe
   return open == nullptr ? context < options_.first_group_context : open->has_member(process);
 }
 
-const std::optional<Casualty>& Messenger::casualty_of(std::uint32_t context) const noexcept {
+[[gnu::hot]] const std::optional<Casualty>& Messenger::casualty_of(std::uint32_t context) const noexcept {
   const OpenContext* open = contexts_.find(context);
   return open == nullptr ? casualty_ : open->casualty;
 }

@@ -14,7 +14,7 @@ Peer& PeerTable::make(std::uint32_t number) noexcept {
     peer.state = PeerState::down;
     peer.reason = end_;
   }
-  is_made_[number] = true;
+  is_made_[number] = 1;
   ++made_;
   (last_ == nullptr ? first_ : last_->next_made) = &peer;
   last_ = &peer;

@@ -74,9 +74,9 @@ class PeerTable {
   Peer& make(std::uint32_t number) noexcept;
 
   const std::size_t eager_limit_bytes_;
-  base::Status end_;  // failed: see end_with()
-  Peer* const room_;  // for size() of them
-  std::vector<bool> is_made_;
+  base::Status end_;                   // failed: see end_with()
+  Peer* const room_;                   // for size() of them
+  std::vector<std::uint8_t> is_made_;  // bytes: asked for each message
   std::size_t made_ = 0;
   Peer* first_ = nullptr;
   Peer* last_ = nullptr;
