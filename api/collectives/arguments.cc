@@ -111,16 +111,19 @@ bool buffers_are_disjoint(const collective::Call& call) {
 }
 
 // REQUIRES: !buffers_are_disjoint().
-[[gnu::noinline]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
+[[gnu::noinline, gnu::hot]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
   const collective::Call& own = call.call;
   if (own.reduction != nullptr && own.reduction->prepares()) return false;
   const std::uint64_t bytes = own.question.element_bytes;
-  const auto layout = schedule::in_place_layout(own.question.operation, shape_of(group, own.question));
+  const schedule::Operation operation = own.question.operation;
+  schedule::InPlaceLayout layout;
+  if (schedule::has_own_layout(operation))
+    layout = schedule::in_place_layout(operation, shape_of(group, own.question));
   if (own.input - layout.input_begin * bytes != own.output - layout.output_begin * bytes)
     throw UsageError(concat(call.name, ": input and output overlap, and not as they do in place"));
-  if (!std::equal(call.counts.begin(), call.counts.end(), call.receive_counts.begin(),
-                  call.receive_counts.end()) &&
-      own.question.operation == schedule::Operation::all_to_all)
+  if (operation == schedule::Operation::all_to_all &&
+      !std::equal(call.counts.begin(), call.counts.end(), call.receive_counts.begin(),
+                  call.receive_counts.end()))
     throw UsageError(concat(call.name, ": in place as much comes from each rank as is sent to it"));
   return true;
 }

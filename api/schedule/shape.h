@@ -66,6 +66,11 @@ struct InPlaceLayout {
 // gather (root) and all_gather: the input is this rank's block of the output. scatter (root) and
 // reduce_scatter: the output is this rank's block of the input. All others: both begin together.
 InPlaceLayout in_place_layout(Operation operation, const Shape& shape) noexcept;
+// Whether that takes the shape to know.
+constexpr bool has_own_layout(Operation operation) noexcept {
+  return operation == Operation::gather || operation == Operation::all_gather ||
+         operation == Operation::scatter || operation == Operation::reduce_scatter;
+}
 
 // How many hosts the ranks are on, and how many ranks are on the one that has most of them.
 std::uint32_t host_count(const Shape& shape);

@@ -10,6 +10,7 @@
 #include "api/schedule/hosts.h"
 #include "api/schedule/rounds.h"
 #include "api/schedule/segments.h"
+#include "api/schedule/shape.h"
 #include "api/schedule/team.h"
 
 namespace parley::schedule {
@@ -65,6 +66,17 @@ TEST(Rounds, AreTheLogarithmRoundedUp) {
   EXPECT_EQ(doubling_rounds(5), 3U);
   EXPECT_EQ(doubling_rounds(8), 3U);
   EXPECT_EQ(lowest_bit(12), 4U);
+}
+
+TEST(Shapes, InPlaceBuffersBeginTogetherButForOperationsWithALayoutOfTheirOwn) {
+  for (const Operation operation : all_operations()) {
+    bool begin_apart = false;
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      const auto layout = in_place_layout(operation, {.rank = rank, .size = 3, .root = 1, .count = 5});
+      begin_apart = begin_apart || layout.input_begin != layout.output_begin;
+    }
+    EXPECT_EQ(begin_apart, has_own_layout(operation)) << name(operation);
+  }
 }
 
 TEST(Segments, CoverEverythingOnce) {
