@@ -57,7 +57,7 @@ struct Plan {
   Start start;
   std::vector<bool> sends_to_us;  // by rank
   std::size_t most_operands = 0;  // of one step
-  std::size_t step_count = 0;
+  std::size_t step_count = 0;     // schedule.steps.size(), which multiplies: asked by each call
   std::size_t stage_bytes = 0;    // see Commons::stage(). The same on all ranks of a host
   std::uint64_t local_count = 0;  // elements that its steps copy and fold into
   bool is_straight = false;       // one part, few bytes, no messages, loans, scratch memory: see straight.cc

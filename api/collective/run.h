@@ -315,7 +315,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   // device; by schedule::Space.
   std::array<std::byte*, 3> memory_{};
   std::uint64_t local_offset_ = 0;  // elements of the copy or reduction that is under way
-  std::size_t room_ = 0;            // so many steps the lists have room for
+  std::size_t room_ = 0;            // parts_.size(), likewise: so many steps the lists have room for
   std::vector<const void*> operands_;
   std::vector<std::uint32_t> ended_;  // transfers, since the last advance()
   std::optional<Failure> failure_;
