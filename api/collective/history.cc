@@ -16,14 +16,16 @@ constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note
 // Member by member, as the caller has just written them: base::read_alone().
 [[gnu::hot]] void copy_alone(Signature& to, const Signature& from) noexcept {
   // So that a further member is not forgotten here.
-  const auto& [operation, dtype, reduction, root, count, counts_hash, is_of_objects, is_on_devices,
-               is_meeting, is_split] = from;
+  const auto& [operation, dtype, reduction, root, count, counts_hash, rank_order, commutative, is_of_objects,
+               is_on_devices, is_meeting, is_split] = from;
   to.operation = base::read_alone(operation);
   to.dtype = base::read_alone(dtype);
   to.reduction = reduction ? std::optional(base::read_alone(*reduction)) : std::nullopt;
   to.root = base::read_alone(root);
   to.count = count ? std::optional(base::read_alone(*count)) : std::nullopt;
   to.counts_hash = base::read_alone(counts_hash);
+  to.rank_order = base::read_alone(rank_order);
+  to.commutative = base::read_alone(commutative);
   to.is_of_objects = base::read_alone(is_of_objects);
   to.is_on_devices = base::read_alone(is_on_devices);
   to.is_meeting = base::read_alone(is_meeting);

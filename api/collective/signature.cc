@@ -17,7 +17,9 @@ struct Field {
   [[nodiscard]] constexpr std::uint64_t put(std::uint64_t value) const { return (value & mask()) << shift; }
   [[nodiscard]] constexpr std::uint64_t get(std::uint64_t packed) const { return packed >> shift & mask(); }
 };
-constexpr Field count_field{0, 15};
+constexpr Field count_field{0, 13};
+constexpr Field rank_order_field{13, 1};
+constexpr Field no_commuting_field{14, 1};
 constexpr Field device_field{15, 1};
 constexpr Field root_field{16, 14};
 constexpr Field reduction_field{30, 5};
@@ -58,6 +60,14 @@ std::string text_of_objects(schedule::Operation operation, std::uint64_t root) {
   }
 }
 
+// "sum", "custom, which does not commute, in rank order".
+std::string reduction_text(ReduceOp::Kind kind, bool commutative, bool rank_order) {
+  return concat(name(kind), commutative ? "" : ", which does not commute",
+                !rank_order   ? ""
+                : commutative ? " in rank order"
+                              : ", in rank order");
+}
+
 std::string text_of(schedule::Operation operation, std::string_view reduction, std::string_view count,
                     DType dtype, bool is_on_devices, std::string_view root) {
   if (operation == schedule::Operation::barrier) return std::string(schedule::name(operation));
@@ -76,6 +86,7 @@ std::string text_of(schedule::Operation operation, std::string_view reduction, s
   return operation_field.put(static_cast<std::uint64_t>(operation)) |
          dtype_field.put(static_cast<std::uint64_t>(dtype)) | reduction_field.put(kind) |
          root_field.put(static_cast<std::uint64_t>(root)) | device_field.put(is_on_devices ? 1 : 0) |
+         rank_order_field.put(rank_order ? 1 : 0) | no_commuting_field.put(commutative ? 0 : 1) |
          count_field.put(hash_of(count) ^ counts_hash);
 }
 
@@ -85,7 +96,9 @@ std::string describe(const Signature& signature) {
   if (signature.is_meeting) return text_of_meeting;
   if (signature.is_split) return text_of_split;
   return text_of(
-      signature.operation, signature.reduction ? name(*signature.reduction) : "",
+      signature.operation,
+      signature.reduction ? reduction_text(*signature.reduction, signature.commutative, signature.rank_order)
+                          : "",
       signature.count ? concat(*signature.count, " ") : "", signature.dtype, signature.is_on_devices,
       signature.root < 0 ? "" : root_text(signature.operation, static_cast<std::uint64_t>(signature.root)));
 }
@@ -99,10 +112,14 @@ std::string describe_other(std::uint64_t packed, const Signature& own) {
   if (kind == split) return text_of_split;
   const std::uint64_t count_bits = count_field.mask();
   const bool differs_in_count_alone = (packed | count_bits) == (own.packed() | count_bits);
-  return text_of(operation, kind == no_reduction ? "" : name(static_cast<ReduceOp::Kind>(kind)),
-                 differs_in_count_alone ? "another number of " : "",
-                 static_cast<DType>(dtype_field.get(packed)), device_field.get(packed) != 0,
-                 schedule::has_root(operation) ? root_text(operation, root_field.get(packed)) : "");
+  const bool commutative = no_commuting_field.get(packed) == 0;
+  const bool rank_order = rank_order_field.get(packed) != 0;
+  return text_of(
+      operation,
+      kind == no_reduction ? "" : reduction_text(static_cast<ReduceOp::Kind>(kind), commutative, rank_order),
+      differs_in_count_alone ? "another number of " : "", static_cast<DType>(dtype_field.get(packed)),
+      device_field.get(packed) != 0,
+      schedule::has_root(operation) ? root_text(operation, root_field.get(packed)) : "");
 }
 
 }  // namespace parley::collective

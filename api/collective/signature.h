@@ -20,8 +20,10 @@ struct Signature {
   int root = -1;                                           // in the group; -1: there is none
   std::optional<std::uint64_t> count = std::nullopt;       // nothing: ranks may differ
   std::uint64_t counts_hash = 0;                           // of the blocks, where all ranks know all of them
-  bool is_of_objects = false;                              // broadcast_object_list, ...
-  bool is_on_devices = false;                              // where the tensors are: on all ranks, or on none
+  bool rank_order = false;                                 // as in Question: who folds what depends on both
+  bool commutative = true;
+  bool is_of_objects = false;  // broadcast_object_list, ...
+  bool is_on_devices = false;  // where the tensors are: on all ranks, or on none
   bool is_meeting = false;  // the ranks tell each other how they can be reached, before the first other one
   bool is_split = false;    // a barrier, while NCCL splits the ranks' communicator
 

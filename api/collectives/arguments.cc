@@ -200,8 +200,10 @@ void set_receive_counts(CollectiveCall& call, std::vector<std::uint64_t> counts)
 
 [[gnu::hot]] void set_reduction(CollectiveCall& call, const ReduceOptions& options, DType dtype) {
   call.call.signature.reduction = options.op.kind();
-  call.call.question.commutative = options.op.is_commutative();
-  call.call.question.rank_order = options.determinism == Determinism::rank_order;
+  const bool commutative = options.op.is_commutative();
+  const bool rank_order = options.determinism == Determinism::rank_order;
+  call.call.signature.commutative = call.call.question.commutative = commutative;
+  call.call.signature.rank_order = call.call.question.rank_order = rank_order;
   if (const tensor::Reduction* const plain = plain_reduction(options.op, dtype)) [[likely]]
     call.call.reduction = {std::shared_ptr<const void>(), plain};
   else

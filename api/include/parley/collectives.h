@@ -31,7 +31,7 @@ struct MonitoredBarrierOptions {
   std::optional<std::chrono::nanoseconds> timeout = std::nullopt;
 };
 
-// What a floating-point result depends on, beside the elements.
+// What a floating-point result depends on, beside the elements. The same on all ranks of a call.
 enum class Determinism {
   // The same bits on all ranks, and in every run of the same build, host layout and settings.
   same_bits,

@@ -26,6 +26,19 @@ using Call = std::function<void(ProcessGroup&)>;
 Call all_reduce(std::int64_t count, DType dtype, ReduceOp op) {
   return [=](ProcessGroup& group) { group.all_reduce(Tensor::zeros({count}, dtype), {.op = op}); };
 }
+Call in_rank_order(std::int64_t count) {
+  return [=](ProcessGroup& group) {
+    group.all_reduce(Tensor::zeros({count}, DType::f32), {.determinism = Determinism::rank_order});
+  };
+}
+ReduceOp custom_sum(bool commutative) {
+  return ReduceOp::custom(
+      [](void* result, const void* left, const void* right, std::size_t count, DType) {
+        const auto *one = static_cast<const float*>(left), *other = static_cast<const float*>(right);
+        for (std::size_t i = 0; i < count; ++i) static_cast<float*>(result)[i] = one[i] + other[i];
+      },
+      commutative);
+}
 Call barrier() {
   return [](ProcessGroup& group) { group.barrier(); };
 }
@@ -74,6 +87,13 @@ std::vector<Pair> pairs() {
       {"dtype of a broadcast", broadcast(8, DType::f32, 3), broadcast(4, DType::f64, 3), "f32", "f64", 4},
       {"reduction", all_reduce(8, DType::f32, sum), all_reduce(8, DType::f32, ReduceOp::max),
        "all_reduce(sum) of", "all_reduce(max) of"},
+      {"order", all_reduce(8, DType::f32, sum), in_rank_order(8), "all_reduce(sum) of",
+       "all_reduce(sum in rank order) of"},
+      {"order, of much", in_rank_order(300'000), all_reduce(300'000, DType::f32, sum), "all_reduce(sum) of",
+       "all_reduce(sum in rank order) of"},
+      {"whether it commutes", all_reduce(8, DType::f32, custom_sum(true)),
+       all_reduce(8, DType::f32, custom_sum(false)), "all_reduce(custom) of",
+       "all_reduce(custom, which does not commute) of"},
       {"root", broadcast(8, DType::f32, 0), broadcast(8, DType::f32, 2), "from rank 0", "from rank 2", 4},
       {"root, each its own", broadcast(8, DType::f32, 0), broadcast(8, DType::f32, 3), "from rank 0",
        "from rank 3", 4},
