@@ -61,9 +61,7 @@ std::vector<Value> list_of(std::string_view list, const Read& read) {
 }
 
 int ranks_from(std::string_view word) {
-  const int ranks = parse_number("--ranks", word, "even numbers", 2, most_ranks);
-  check_ranks(Op::latency, ranks);  // the probe's are pairs
-  return ranks;
+  return parse_number("--ranks", word, "whole numbers", 2, most_ranks);
 }
 
 void understand(const CLI::App& app, const Words& words, TuneOptions& options) {
@@ -121,7 +119,7 @@ DESCRIPTION
     Results are checked. Measure on a machine that does nothing else, and once more when that has changed.
 
 OPTIONS
-    --ranks LIST            how many processes, even numbers [2,4]
+    --ranks LIST            how many processes [2,4]
     --transport NAME        shm, tcp [shm]
     --sizes SIZES           bytes: a list, or a range that doubles, such as 8:16M [8,64,512,4K,32K,256K,2M]
     --operations LIST       broadcast, reduce, all_reduce, all_gather, reduce_scatter, all_to_all, gather, scatter,

@@ -67,6 +67,33 @@ TEST(Tuning, DecidesUpToItsSizesAndResultsAreRight) {
   EXPECT_EQ(code, 0);
 }
 
+// They are taken from when the ranks do; before that the model decides.
+TEST(Tuning, MayNameAlgorithmsOfMemoryThatRanksShare) {
+  const TuningFile file("shared", {"all_reduce 2 1024 slices", "all_reduce 2 1000000 flat"});
+  const int code =
+      run_ranks(2,
+                [](int, int) {
+                  ProcessGroup world = init();
+                  expect_contains(world.describe_plan("all_reduce", 1024),
+                                  "slices, which the file of PARLEY_TUNING gives, cannot: the ranks share no "
+                                  "memory, or not before some calls");
+                  for (const std::size_t count : {1, 256, 257, 250'000, 250'001})
+                    expect_every_collective(world, {.count = count, .root = 1});
+                  expect_contains(world.describe_plan("all_reduce", 1024), "memory: slices, ");
+                  for (const std::size_t bytes : {1028, 1'000'000}) {
+                    const std::string plan = world.describe_plan("all_reduce", bytes);
+                    expect_contains(plan, "memory: flat, ");
+                    expect_contains(plan, ", as was measured (PARLEY_TUNING)");
+                  }
+                  for (const std::size_t count : {1, 256, 257, 250'000, 250'001})
+                    expect_every_collective(world, {.count = count, .root = 1});
+                  expect(!::testing::Test::HasFailure(), "every result is right");
+                  destroy();
+                },
+                {.environment = {{"PARLEY_TUNING", file.path()}, {"PARLEY_TRANSPORTS", "shm"}}});
+  EXPECT_EQ(code, 0);
+}
+
 TEST(Tuning, GivesWayToAGroupsWishAndThatToTheEnvironments) {
   const TuningFile file("wish", {"all_reduce 2 any ring", "broadcast 2 any chain"});
   const int code =
