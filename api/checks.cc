@@ -52,11 +52,15 @@ void check_further(const Tensor& tensor, const char* operation, bool writable) {
   if (!tensor.device().is_cpu() && cuda::runtime() == nullptr)
     throw UsageError(concat(operation, ": the tensor is on ", to_string(tensor.device()),
                             ", but there is no CUDA here: ", cuda::reason_against()));
-  if (!tensor.device().is_cpu() && current_stream() == per_thread_stream)
+  if (!tensor.device().is_cpu()) check_stream(tensor, operation);
+}
+
+void check_stream(const Tensor& tensor, const char* operation) {
+  if (current_stream() == per_thread_stream)
     throw UsageError(concat(operation,
                             ": the current stream is cudaStreamPerThread, which names another stream on each "
                             "thread, and Parley has several: set one that was created"));
-  if (!tensor.device().is_cpu() && is_captured(tensor.device().index))
+  if (is_captured(tensor.device().index))
     throw UsageError(concat(operation,
                             ": the current stream is captured into a CUDA graph, and a replay would find no "
                             "other rank to match: call it outside of the capture"));

@@ -39,6 +39,8 @@ inline bool is_good(const Tensor& tensor, bool writable) {
          !(writable && tensor.is_read_only());
 }
 void check_further(const Tensor& tensor, const char* operation, bool writable);
+// That work can be told to the current stream; throws UsageError. REQUIRES: the tensor is on a device.
+void check_stream(const Tensor& tensor, const char* operation);
 inline void check_tensor(const Tensor& tensor, const char* operation, bool writable) {
   if (!is_good(tensor, writable)) [[unlikely]]
     check_further(tensor, operation, writable);

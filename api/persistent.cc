@@ -30,6 +30,10 @@ struct detail::PersistentAccess {
     if (request.is_active())
       throw UsageError(std::string(operation) +
                        ": this request is active; wait for it before it is started again");
+    // The stream is that of the start.
+    const Tensor& tensor = request.prepared_->tensor();
+    if (!tensor.device().is_cpu()) [[unlikely]]
+      detail::check_stream(tensor, operation);
     return *request.prepared_;
   }
 

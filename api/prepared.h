@@ -24,6 +24,7 @@ class Prepared {
 
   [[nodiscard]] bool is_send() const noexcept { return is_send_; }
   [[nodiscard]] const std::shared_ptr<GroupState>& group() const noexcept { return group_; }
+  [[nodiscard]] const Tensor& tensor() const noexcept { return tensor_; }
 
   // As post_send() and post_receive(), in posting.h.
   base::Status post(Work& work, transport::Engine::Visit& visit) const;

@@ -35,7 +35,9 @@ std::optional<Fold> fold_of(ReduceOp::Kind kind, DType dtype) noexcept {
     case ReduceOp::min: return is_floating ? std::nullopt : std::optional(Fold::min);
     case ReduceOp::max: return is_floating ? std::nullopt : std::optional(Fold::max);
     case ReduceOp::avg: return is_floating ? std::optional(Fold::average) : std::nullopt;
-    case ReduceOp::Kind::premul_sum: return is_floating ? std::optional(Fold::sum) : std::nullopt;
+    // NCCL takes the factor in the elements' type, which would round it for the 16-bit ones.
+    case ReduceOp::Kind::premul_sum:
+      return dtype == DType::f32 || dtype == DType::f64 ? std::optional(Fold::sum) : std::nullopt;
     default: return std::nullopt;
   }
 }

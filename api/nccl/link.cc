@@ -59,7 +59,8 @@ Link::~Link() {
     if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
     const bool is_at_work = has_work();
     end_watch(Code::cancelled);
-    if (mark_.is_awaited) place_.port.desk(place_.device)->events.give_back(mark_.event);
+    for (const Mark* mark : {&mark_, &latest_})
+      if (mark->event != nullptr) place_.port.desk(place_.device)->events.give_back(mark->event);
     if (state_ == State::over) return;
     const bool is_late = mark_.is_awaited && Clock::now() >= mark_.deadline;
     const bool is_well =
@@ -105,6 +106,9 @@ void Link::note_result(Result result) noexcept {
   if (has_failed(result))
     return fail(words([&] { return concat("NCCL: ", place_.library.describe(result)); }));
   state_ = State::ready;
+  if (!unmarked_stream_) return;
+  const cuda::Code recorded = record_latest();
+  if (recorded != cuda::Code::ok) fail(words([&] { return place_.port.api()->describe(recorded); }));
 }
 
 // A death is heard of by the end of a link to the dead, with its name.
@@ -124,13 +128,13 @@ Link::Clock::time_point Link::deadline_after(std::chrono::nanoseconds timeout) n
 
 Link::State Link::note_told(Result result, cuda::Stream stream, std::chrono::nanoseconds timeout) noexcept {
   state_ = State::launching;
+  unmarked_stream_ = stream;
   note_result(result);
   if (state_ == State::over) return state_;
-  last_stream_ = stream;
   const auto deadline = deadline_after(timeout);
   // What comes before it has to end before it.
   if (mark_.is_awaited) mark_.deadline = std::min(mark_.deadline, deadline);
-  latest_deadline_ = has_more_ ? std::max(latest_deadline_, deadline) : deadline;
+  latest_.deadline = has_more_ ? std::max(latest_.deadline, deadline) : deadline;
   has_more_ = true;
   if (watch_ == nullptr && !begin_watch()) return state_;
   if (state_ == State::ready) look_at_mark();
@@ -210,13 +214,14 @@ void Link::look_at_mark() noexcept {
       }
       return;
     }
-    mark_.is_awaited = false;
     place_.port.desk(place_.device)->events.give_back(mark_.event);
+    mark_ = {};
     if (reached != cuda::Code::ok) return fail(words([&] { return api.describe(reached); }));
   }
   if (!has_more_) return end_watch({});
-  const cuda::Code set = set_mark();
-  if (set != cuda::Code::ok) fail(words([&] { return api.describe(set); }));
+  mark_ = std::exchange(latest_, {});
+  mark_.is_awaited = true;
+  has_more_ = false;
 }
 
 bool Link::is_idle() noexcept {
@@ -232,20 +237,18 @@ bool Link::has_work() noexcept {
   return has_more_ || (mark_.is_awaited && place_.port.api()->query(mark_.event) == cuda::Code::not_ready);
 }
 
-// After all that was told so far. REQUIRES: the device is entered.
-cuda::Code Link::set_mark() noexcept {
+// Behind all that was told so far.
+cuda::Code Link::record_latest() noexcept {
+  const cuda::DeviceScope scope(*place_.port.api(), place_.device);
   transport::cuda_ipc::Port::Desk* const desk = place_.port.desk(place_.device);
   if (desk == nullptr) return cuda::Code::out_of_memory;
-  if (const cuda::Code taken = desk->events.take(mark_.event); taken != cuda::Code::ok) return taken;
-  const cuda::Code recorded = place_.port.api()->record(mark_.event, last_stream_);
-  if (recorded != cuda::Code::ok) {
-    desk->events.give_back(mark_.event);
-    return recorded;
+  if (latest_.event == nullptr) {
+    if (const cuda::Code taken = desk->events.take(latest_.event); taken != cuda::Code::ok) {
+      latest_.event = nullptr;
+      return taken;
+    }
   }
-  mark_.deadline = latest_deadline_;
-  mark_.is_awaited = true;
-  has_more_ = false;
-  return cuda::Code::ok;
+  return place_.port.api()->record(latest_.event, *std::exchange(unmarked_stream_, std::nullopt));
 }
 
 void Link::give_up(std::string_view absent) noexcept {

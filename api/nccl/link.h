@@ -106,7 +106,8 @@ class Link final : public transport::Agent {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Of the work on the device: what is before the mark, or comes after it.
+  // Of the work on the device: what is before the mark, or comes after it. It is recorded as soon as the work
+  // is told, while its stream is sure to be there, and before anything else that the stream's owner tells it.
   struct Mark {
     cuda::Event event = nullptr;
     bool is_awaited = false;  // recorded, and not seen to be reached
@@ -125,7 +126,7 @@ class Link final : public transport::Agent {
   void note_result(Result result) noexcept;
   void await_culprit(Result result) noexcept;
   bool ends_with_group() noexcept;
-  cuda::Code set_mark() noexcept;
+  cuda::Code record_latest() noexcept;
   bool begin_watch() noexcept;
   void end_watch(base::Status status) noexcept;
   static void on_interrupt(transport::Request& request) noexcept;
@@ -153,8 +154,9 @@ class Link final : public transport::Agent {
   transport::Request* watch_ = nullptr;  // while the device works for us, as far as we know
   Mark mark_;
   bool has_more_ = false;  // something was told after the mark was set:
-  cuda::Stream last_stream_ = cuda::default_stream;
-  Clock::time_point latest_deadline_;
+  Mark latest_;            // behind all of it; awaited once the mark is reached
+  // While NCCL still tells the device: where the mark behind that goes.
+  std::optional<cuda::Stream> unmarked_stream_;
 };
 
 }  // namespace parley::nccl

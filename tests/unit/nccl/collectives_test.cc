@@ -71,6 +71,20 @@ TEST_F(NcclGroup, FoldsAsItSays) {
   EXPECT_EQ(nccl_.live_scaled_sums(), 0U);
 }
 
+// NCCL would take the factor in 16 bits, too.
+TEST_F(NcclGroup, LeavesScaledSumsOf16BitsToParley) {
+  parley::testing::run_world(3, [&](ProcessGroup& world) {
+    const auto expect_scaled = [&]<typename T>(T /*any*/) {
+      Tensor tensor = Tensor::full({4}, world.rank() + 1, dtype_of<T>, device_of(world));
+      world.all_reduce(tensor, {.op = ReduceOp::premul_sum(0.3)});
+      EXPECT_NEAR(static_cast<float>(last_of<T>(tensor)), 1.8F, 0.01F);
+    };
+    expect_scaled(float16());
+    expect_scaled(bfloat16());
+  });
+  EXPECT_TRUE(nccl_.operations().empty());
+}
+
 // As on our own path, which works on a copy.
 TEST_F(NcclGroup, ScalesAnInputThatTheOutputLiesIn) {
   parley::testing::run_world(3, [&](ProcessGroup& world) {
@@ -225,12 +239,17 @@ TEST_F(NcclGroup, IsNotCapturedIntoAGraph) {
     {
       const StreamGuard guard(stream);
       Tensor tensor = ones(world, 1);
+      PersistentRequest receive = world.recv_init(tensor, 1 - world.rank());
       world.barrier();
       if (world.rank() == 0) {
         device_.pretend_capture(stream);
         EXPECT_THROW(world.all_reduce(tensor), UsageError);
         EXPECT_THROW(world.send(tensor, 1), UsageError);
+        EXPECT_THROW(receive.start(), UsageError);
+        EXPECT_THROW(start_all(std::span(&receive, 1)), UsageError);
         device_.pretend_capture(nullptr);
+        const StreamGuard per_thread(reinterpret_cast<void*>(std::uintptr_t{2}));  // CU_STREAM_PER_THREAD
+        EXPECT_THROW(receive.start(), UsageError);
       }
       world.all_reduce(tensor);
       EXPECT_EQ(last_of<float>(tensor), 2.0F);
