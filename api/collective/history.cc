@@ -10,9 +10,6 @@
 namespace parley::collective {
 namespace {
 
-// The numbers of calls fit beside a note in a tag, and begin again.
-constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note_bits)) - 1;
-
 // Member by member, as the caller has just written them: base::read_alone().
 [[gnu::hot]] void copy_alone(Signature& to, const Signature& from) noexcept {
   // So that a further member is not forgotten here.
@@ -41,11 +38,6 @@ constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note
   copy_alone(entry.signature, signature);
   entry.has_ended = false;
   return sequence;
-}
-
-// Whether it was one of the last calls; else it is one of those to come, which other ranks have begun.
-bool History::is_recent(std::int64_t sequence) const noexcept {
-  return ((next_ - 1 - sequence) & sequence_mask) < static_cast<std::int64_t>(kept);
 }
 
 const transport::Unexpected* History::find_stray(transport::Messenger& messenger) const noexcept {

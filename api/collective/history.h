@@ -24,7 +24,10 @@ class History {
 
   // A call begins; its number.
   std::int64_t begin(const Signature& signature) noexcept;
-  void end(std::int64_t sequence) noexcept { entry_of(sequence).has_ended = true; }
+  // One that has lasted long may have given its place to another one.
+  void end(std::int64_t sequence) noexcept {
+    if (is_recent(sequence)) entry_of(sequence).has_ended = true;
+  }
 
   // Aborts the context if there is a stray. Throws std::bad_alloc.
   void look_for_strays(transport::Messenger& messenger) const {
@@ -35,6 +38,8 @@ class History {
   static constexpr std::size_t kept = 128;  // calls
 
  private:
+  // The numbers of calls fit beside a note in a tag, and begin again.
+  static constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note_bits)) - 1;
   struct Entry {
     Signature signature;
     bool has_ended = true;
@@ -43,7 +48,11 @@ class History {
     return static_cast<std::size_t>(sequence) % kept;
   }
   [[nodiscard]] Entry& entry_of(std::int64_t sequence) noexcept { return recent_[place_of(sequence)]; }
-  [[nodiscard]] bool is_recent(std::int64_t sequence) const noexcept;
+  // Whether it was one of the last calls; else it is an older one, or one of those to come, which other ranks
+  // have begun.
+  [[nodiscard]] bool is_recent(std::int64_t sequence) const noexcept {
+    return ((next_ - 1 - sequence) & sequence_mask) < static_cast<std::int64_t>(kept);
+  }
   [[nodiscard]] const transport::Unexpected* find_stray(transport::Messenger& messenger) const noexcept;
   void abort_for(const transport::Unexpected& stray, transport::Messenger& messenger) const;
 

@@ -213,5 +213,36 @@ TEST(MonitoredBarrier, LeavesTheCollectivesAsTheyAre) {
   });
 }
 
+// Nor does it end the call that has the same number modulo those that are remembered.
+TEST(CollectivesInFlight, AnOldCallThatEndsLateLeavesNewerOnesAlone) {
+  constexpr int remembered = 128;
+  testing::run_world(2, [](ProcessGroup& world) {
+    ProcessGroup group = world.new_group({0, 1}, {.algorithms = "reduce=chain"});
+    const Tensor own = Tensor::zeros({4}), large = Tensor::full({8 << 20}, 1), small = Tensor::zeros({2});
+    const std::vector<Tensor> all{Tensor::zeros({4}), Tensor::zeros({4})};
+    if (world.rank() == 0) {
+      Work oldest = group.gather(all, own, 0, {.async_op = true});
+      for (int i = 1; i < remembered; ++i) group.broadcast(small, 0);  // which it only sends
+      Work newest = group.reduce(large, 0, {.async_op = true});
+      world.send(1, 1);
+      oldest.wait();
+      int more = 0;
+      for (; !newest.test(); ++more) {
+        for (int look = 0; look < 200 && !newest.test(); ++look) {
+        }
+        group.broadcast(small, 0);
+      }
+      newest.wait();
+      world.send(more, 1);
+    } else {
+      (void)world.recv<int>(0);
+      group.gather({}, own, 0);
+      for (int i = 1; i < remembered; ++i) group.broadcast(small, 0);
+      group.reduce(large, 0);
+      for (int more = world.recv<int>(0); more > 0; --more) group.broadcast(small, 0);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace parley
