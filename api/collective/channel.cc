@@ -65,13 +65,14 @@ transport::Posted Channel::begin_by(const Start& start, transport::Messenger& me
   if (sharing_.commons != nullptr) sharing_.commons->fetch_next_line();
   try {
     history_.look_for_strays(messenger);
-    if (is_meeting_due()) [[unlikely]]
+    if (is_meeting_due() && question.on_host) [[unlikely]]
       meeting_->begin(messenger);
     if (is_undecided(question)) [[unlikely]]
       return start(idle_run(), nullptr);
     const PlanHandle& plan = plans_.find(question);
     const transport::Posted posted = start(idle_run(), plan);
-    if (calls_ < calls_before_meeting && posted.request != nullptr) ++calls_;
+    // Those on devices would not wait for the meeting: a rank might leave after one, in the middle of it.
+    if (calls_ < calls_before_meeting && posted.request != nullptr && question.on_host) ++calls_;
     return posted;
   } catch (const std::bad_alloc&) {
     return {Code::exhausted};

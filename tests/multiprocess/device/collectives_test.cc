@@ -4,10 +4,12 @@
 #include <parley/parley.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "tests/multiprocess/device/device_rank.h"
@@ -285,6 +287,33 @@ TEST(DeviceCollectives, FailWhereTheirLastStepIsNotTold) {
     expect_throws<Error>([&] { world.all_reduce(elements.tensor(), {.op = ReduceOp::avg}); });
   });
   EXPECT_EQ(code, 0);
+}
+
+// Whichever call of a group's first ones it leaves after: only those on the host take part in the meeting.
+TEST(DeviceCollectives, WhoLeavesAGroupAfterItsPartDisturbsNobody) {
+  for (int barriers = 0; barriers < 6; ++barriers) {
+    const int code = run_ranks(3, [barriers](int rank, int size) {
+      constexpr std::size_t count = 1000;
+      DeviceRank device;
+      ProcessGroup world = init();
+      ProcessGroup group = world.dup();
+      const Elements<std::int32_t> in(device, given(rank, count));
+      std::vector<std::unique_ptr<Elements<std::int32_t>>> out;
+      std::vector<Tensor> all;
+      for (int i = 0; rank == 0 && i < size; ++i) {
+        out.push_back(std::make_unique<Elements<std::int32_t>>(device, count));
+        all.push_back(out.back()->tensor());
+      }
+      group.gather(all, in.tensor(), 0);
+      for (int i = 0; i < barriers; ++i) group.barrier();
+      if (rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      group.gather(all, in.tensor(), 0);
+      if (rank == 1) group = ProcessGroup();
+      world.barrier();
+      destroy();
+    });
+    EXPECT_EQ(code, 0) << barriers << " barriers";
+  }
 }
 
 }  // namespace
