@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -35,10 +34,15 @@ std::vector<std::uint64_t> parts_of(const CollectiveCall& call, const GroupState
     if (sizes.size() != ranks)
       throw UsageError(concat(call.name, ": ", sizes.size(), " sizes are given for ", tensor_name,
                               ", the group has ", group.size, " ranks: it takes one for each"));
-    const std::int64_t sum = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-    if (sum != rows || std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size < 0; }))
-      throw UsageError(concat(call.name, ": the sizes for ", tensor_name, " sum up to ", sum,
-                              ", its first dimension is ", rows, "; none may be negative"));
+    std::int64_t left = rows;  // never below zero: a sum might begin anew
+    const bool fit = std::all_of(sizes.begin(), sizes.end(), [&left](std::int64_t size) {
+      const bool fits = size >= 0 && size <= left;
+      if (fits) left -= size;
+      return fits;
+    });
+    if (!fit || left != 0)
+      throw UsageError(concat(call.name, ": the sizes for ", tensor_name, " do not sum up to ", rows,
+                              ", its first dimension; none may be negative"));
   }
   const std::uint64_t row = rows == 0 ? 0 : tensor.numel() / static_cast<std::uint64_t>(rows);
   std::vector<std::uint64_t> counts(ranks, static_cast<std::uint64_t>(rows / group.size) * row);

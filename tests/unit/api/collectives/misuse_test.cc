@@ -5,6 +5,7 @@
 #include <parley/testing.h>
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -94,7 +95,7 @@ TEST(CollectiveMisuse, ShowsShapesThatDoNotFit) {
       {[&](auto& group) {
          group.all_to_all_single(two, two, {.input_split_sizes = {1, 2}});
        },
-       "all_to_all_single: the sizes for in sum up to 3, its first dimension is 2"},
+       "all_to_all_single: the sizes for in do not sum up to 2, its first dimension"},
       {[&](auto& group) { group.all_to_all_single(two, two, {.output_split_sizes = {2}}); },
        "all_to_all_single: 1 sizes are given for out, the group has 2 ranks"},
       {[&](auto& group) { group.all_to_all_single(single, single); },
@@ -147,6 +148,15 @@ TEST(CollectiveMisuse, DescribesPlansOfWhatThereIs) {
                 HasSubstr("describe_plan: \"allreduce\" is none of broadcast, reduce, all_reduce"));
     EXPECT_THAT(error_text<UsageError>([&] { static_cast<void>(group.describe_plan("scan", 7)); }),
                 HasSubstr("describe_plan: 7 bytes are no whole elements of f32"));
+  });
+}
+
+TEST(CollectiveMisuse, SplitSizesWhoseSumBeginsAnewAreRefused) {
+  testing::run_world(3, [](ProcessGroup& world) {
+    const Tensor in = Tensor::zeros({6, 4}), out = Tensor::zeros({6, 4});
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    const SplitOptions options{.output_split_sizes = {2, 2, 2}, .input_split_sizes = {most, most, 8}};
+    EXPECT_THROW(world.all_to_all_single(out, in, options), UsageError);
   });
 }
 
