@@ -2,10 +2,10 @@
 // input and one for the output, and callers may have them in several.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 
 #include "api/collective/run.h"
+#include "transport/base/copy_bulk.h"
 #include "transport/base/non_temporal.h"
 
 namespace parley::collective {
@@ -32,7 +32,7 @@ void Run::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept
   if (device_) [[unlikely]]
     device_->copy(to, from, bytes);
   else if (to != from)  // lent: it lies where it shall be
-    std::memcpy(to, from, bytes);
+    base::copy_bulk(to, from, bytes);
 }
 
 // To where others read it.
@@ -41,7 +41,7 @@ void Run::show(std::byte* to, const std::byte* from, std::size_t bytes) noexcept
     return copy(to, from, bytes);
   base::store_as_chosen(
       lane_.sharing.stores, bytes,
-      [=](std::size_t at, std::size_t piece) { std::memcpy(to + at, from + at, piece); },
+      [=](std::size_t at, std::size_t piece) { base::copy_bulk(to + at, from + at, piece); },
       [=] { base::copy_past_caches(to, from, bytes); });
 }
 

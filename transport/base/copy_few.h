@@ -3,15 +3,17 @@
 #include <cstddef>
 #include <cstring>
 
+#include "transport/base/copy_bulk.h"
+
 namespace parley::base {
 
-// memcpy(), for what is mostly a value or two: up to so many bytes are copied in place, by two or three moves
-// of a known size, which may overlap, instead of a call with an unknown one.
+// copy_bulk(), for what is mostly a value or two: up to so many bytes are copied in place, by two or three
+// moves of a known size, which may overlap, instead of a call with an unknown one.
 inline constexpr std::size_t few_bytes = 24;
 
 inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes > few_bytes) {
-    std::memcpy(to, from, bytes);
+    copy_bulk(to, from, bytes);
   } else if (bytes >= 8) {
     if (bytes > 16) std::memcpy(to + 8, from + 8, 8);
     std::memcpy(to, from, 8);

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "transport/base/copy_bulk.h"
 #include "transport/base/fence.h"
 #include "transport/base/fetch.h"
 #include "transport/base/non_temporal.h"
@@ -154,6 +154,16 @@ void for_each_piece(std::size_t bytes, std::size_t piece, const Use& use) noexce
   for (std::size_t done = 0; done < bytes; done += piece) use(done, std::min(piece, bytes - done));
 }
 
+// Way::cached_timed, by cached(offset, length).
+template <typename Clock = std::chrono::steady_clock, typename Cached>
+void store_timed(StoreChoice& choice, std::size_t bytes, const Cached& cached) noexcept {
+  const auto began = Clock::now();
+  const std::size_t piece = choice.timed_piece_of(bytes);
+  for_each_piece(bytes, piece, cached);
+  full_fence();  // the stores are done, and no longer only on their way
+  choice.note(Clock::now() - began, bytes, piece);
+}
+
 // Makes a copy of so many bytes as `choice` says: by cached(offset, length), once or piece by piece, or by
 // past_caches().
 template <typename Clock = std::chrono::steady_clock, typename Cached, typename PastCaches>
@@ -164,11 +174,7 @@ void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cache
   const Way way = choice.next();
   if (way == Way::past_caches) return past_caches();
   if (way == Way::cached) return for_each_piece(bytes, choice.piece_of(bytes), cached);
-  const auto began = Clock::now();
-  const std::size_t piece = choice.timed_piece_of(bytes);
-  for_each_piece(bytes, piece, cached);
-  full_fence();  // the stores are done, and no longer only on their way
-  choice.note(Clock::now() - began, bytes, piece);
+  store_timed<Clock>(choice, bytes, cached);
 }
 
 // Copies what others have stored through the caches; `choice` is that of this rank's own stores, for it is as
@@ -177,7 +183,7 @@ inline void load_as_chosen(const StoreChoice& choice, std::byte* to, const std::
                            std::size_t bytes) noexcept {
   fetch_for_read(from, bytes);
   for_each_piece(bytes, choice.piece_of(bytes),
-                 [=](std::size_t at, std::size_t piece) { std::memcpy(to + at, from + at, piece); });
+                 [=](std::size_t at, std::size_t piece) { copy_bulk(to + at, from + at, piece); });
 }
 
 }  // namespace parley::base

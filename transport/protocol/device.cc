@@ -14,6 +14,7 @@
 // the last copy to the device is on its way.
 #include <utility>
 
+#include "transport/base/copy_bulk.h"
 #include "transport/base/log.h"
 #include "transport/protocol/messenger.h"
 #include "transport/protocol/moving.h"

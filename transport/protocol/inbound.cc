@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/base/copy_bulk.h"
 #include "transport/base/log.h"
 #include "transport/base/read_alone.h"
 #include "transport/protocol/messenger.h"

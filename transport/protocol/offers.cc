@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/base/copy_bulk.h"
 #include "transport/protocol/messenger.h"
 #include "transport/protocol/moving.h"
 

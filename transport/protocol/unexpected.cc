@@ -1,6 +1,7 @@
 // Messages that came before their receive: kept, found, given up.
 #include <new>
 
+#include "transport/base/copy_bulk.h"
 #include "transport/protocol/messenger.h"
 
 namespace parley::transport {

@@ -5,10 +5,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <optional>
 #include <span>
 
+#include "transport/base/copy_bulk.h"
 #include "transport/base/log.h"
 #include "transport/base/unique_fd.h"
 #include "transport/socket/random.h"
@@ -37,7 +41,9 @@ bool let_peers_read(const char* scope_file) noexcept {
   return true;
 }
 
-Status read_process_memory(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
+namespace {
+
+Status read_at_once(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
   while (into.bytes != 0) {
     const iovec local{into.data, into.bytes};
     const iovec remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), into.bytes};
@@ -51,6 +57,32 @@ Status read_process_memory(pid_t process, std::uint64_t address, base::MemoryRef
     into.bytes -= bytes;
   }
   return {};
+}
+
+// The kernel copies by the string instruction, too, which is slow there: see copy_bulk(). So it copies to
+// where it is fast, piece by piece, and from there it is not far.
+Status read_aside(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
+  constexpr std::size_t page = 4096, piece = 16 << 10;
+  std::array<std::byte, piece + page> memory;
+  std::byte* const aside = memory.data() + (address - reinterpret_cast<std::uintptr_t>(memory.data())) % page;
+  while (into.bytes != 0) {
+    const std::size_t bytes = std::min(into.bytes, piece);
+    if (const Status status = read_at_once(process, address, {aside, bytes}); !status.ok()) return status;
+    base::copy_bulk(into.data, aside, bytes);
+    address += bytes;
+    into.data += bytes;
+    into.bytes -= bytes;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status read_process_memory(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
+  constexpr std::size_t most_at_once = 2048;
+  const bool is_slow = base::lies_just_behind(reinterpret_cast<std::uintptr_t>(into.data), address);
+  return is_slow && into.bytes > most_at_once ? read_aside(process, address, into)
+                                              : read_at_once(process, address, into);
 }
 
 std::shared_ptr<const CrossMemory> CrossMemory::create(ReadMemory read) {

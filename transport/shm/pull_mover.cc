@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "transport/base/copy_bulk.h"
+
 namespace parley::transport {
 
 using base::Code;
@@ -144,7 +146,7 @@ void PullMover::take_turn() noexcept {
 
 Status PullMover::read(Pull& pull, std::size_t bytes) noexcept {
   if (pull.mapped != nullptr) {
-    std::memcpy(pull.into.data, pull.mapped, bytes);
+    base::copy_bulk(pull.into.data, pull.mapped, bytes);
     pull.mapped += bytes;
   } else if (const Status status = copy_across(pull, bytes); !status.ok()) {
     return status;

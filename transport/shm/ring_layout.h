@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
+#include "transport/base/copy_bulk.h"
 #include "transport/base/copy_few.h"
 #include "transport/base/non_temporal.h"
 #include "transport/interface/packet.h"
@@ -189,7 +189,7 @@ struct SharedMemory {
   }
   // Plain bytes; the words above order them.
   static void write(std::byte* to, const void* from, std::size_t bytes) noexcept {
-    std::memcpy(to, from, bytes);
+    base::copy_bulk(to, from, bytes);
   }
   // As write().
   static void write_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
@@ -202,7 +202,7 @@ struct SharedMemory {
     base::copy_few(to, from.data(), from.size());
   }
   static void read(void* to, const std::byte* from, std::size_t bytes) noexcept {
-    std::memcpy(to, from, bytes);
+    base::copy_bulk(to, from, bytes);
     // For the compiler: what was copied is not read again in the ring, where it may have changed.
     std::atomic_signal_fence(std::memory_order_acq_rel);
   }

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <utility>
+
+#include "transport/base/copy_bulk.h"
 
 namespace parley::transport {
 
@@ -320,7 +321,7 @@ Status ShmLink::land(std::span<const std::byte> chunk) noexcept {
   if (ended()) return {};  // on_header() has closed this link
   if (chunk.empty() || chunk.size() > missing_bytes_) return Code::protocol_violation;
   const auto began = copies_out.begin(chunk.size());
-  std::memcpy(destination_, chunk.data(), chunk.size());
+  base::copy_bulk(destination_, chunk.data(), chunk.size());
   copies_out.end(began, chunk.size());
   destination_ += chunk.size();
   missing_bytes_ -= chunk.size();

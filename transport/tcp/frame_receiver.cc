@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "transport/base/copy_bulk.h"
 #include "transport/tcp/padding.h"
 
 namespace parley::transport {
@@ -65,7 +66,7 @@ Status FrameReceiver::read_once(std::size_t& bytes, std::size_t& wanted) noexcep
 bool FrameReceiver::land(Endpoint& self, PacketSink& sink, std::size_t& events) noexcept {
   const std::size_t bytes = std::min(payload_left_, tail_ - head_);
   if (bytes != 0) {
-    std::memcpy(destination_, staging_.get() + head_, bytes);
+    base::copy_bulk(destination_, staging_.get() + head_, bytes);
     destination_ += bytes;
     payload_left_ -= bytes;
     head_ += bytes;

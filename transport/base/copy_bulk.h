@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace parley::base {
+
+// Whether `to` lies a little behind `from` in its page. Memory that malloc() has mapped begins 16 bytes
+// behind the start of a page, so this is most of what is copied there from pages.
+[[nodiscard]] inline bool lies_just_behind(std::uintptr_t to, std::uintptr_t from) noexcept {
+  constexpr std::uintptr_t page = 4096, vector = 32;
+  return (to - from) % page - 1 < vector - 1;
+}
+
+// By loads and stores, each load before the store that has its place in the page: what is loaded behind such
+// a store waits for it.
+void copy_by_moves(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+
+// memcpy(), of any size. It takes the string instruction for more than 2 KiB and up to some 1 MiB, which on
+// AMD's Zen 3 comes down to 2 GB/s, from 26 to 52, where `to` lies just behind `from`; moves copy 28 to 36.
+inline void copy_bulk(void* to, const void* from, std::size_t bytes) noexcept {
+  constexpr std::size_t most_without = 2048;
+  if (bytes > most_without && lies_just_behind(reinterpret_cast<std::uintptr_t>(to),
+                                               reinterpret_cast<std::uintptr_t>(from))) [[unlikely]]
+    return copy_by_moves(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
+  std::memcpy(to, from, bytes);
+}
+
+// copy_bulk(), which is undefined from nullptr even for 0 bytes.
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes != 0) copy_bulk(to, from, bytes);
+}
+
+}  // namespace parley::base
