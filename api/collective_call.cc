@@ -73,6 +73,7 @@ void open_channel(GroupState& group) {
   for (;;) {
     Outcome outcome;  // of what did not end at once
     enum class Course : std::uint8_t { ended_well, begun, must_wait };
+    if (call.async_op) Operation::reserve();
     const auto begin_and_wait = [&]() -> Course {
       Engine::Visit visit(engine);
       if (call.place != nullptr) [[unlikely]]

@@ -66,6 +66,11 @@ void end(Operation& operation) {
 
 }  // namespace
 
+void Operation::reserve() {
+  if (spares.first == nullptr) [[unlikely]]
+    Operation::operator delete(Operation::operator new(sizeof(Operation)));
+}
+
 void* Operation::operator new(std::size_t bytes) {
   if (spares.first == nullptr) [[unlikely]]
     return ::operator new(bytes);

@@ -41,6 +41,9 @@ struct Operation {
   static Operation within_call(const GroupState& group, transport::Request& request,
                                const FailedOperation& description);
 
+  // So that this thread can make one without failing, once something has begun whose handle it is. Throws
+  // std::bad_alloc.
+  static void reserve();
   static void* operator new(std::size_t bytes);
   static void operator delete(void* memory) noexcept;
 };

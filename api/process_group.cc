@@ -18,6 +18,7 @@ namespace parley {
 
 using detail::FailedOperation;
 using detail::GroupState;
+using detail::Operation;
 using detail::Outcome;
 using detail::WorkAccess;
 using transport::Endpoint;
@@ -29,6 +30,7 @@ namespace detail {
 
 base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
                        int destination, const transport::SendSpec& spec, transport::Engine::Visit& visit) {
+  Operation::reserve();
   const Posted posted = post(visit, *group, tensor, spec, true);
   if (posted.request != nullptr)
     begin_work(work, group, tensor, *posted.request, spec, visit);
@@ -41,6 +43,7 @@ base::Status post_send(Work& work, const std::shared_ptr<GroupState>& group, con
 
 base::Status post_receive(Work& work, const std::shared_ptr<GroupState>& group, const Tensor& tensor,
                           const transport::ReceiveSpec& spec, transport::Engine::Visit& visit) {
+  Operation::reserve();
   const Posted posted = post(visit, *group, tensor, spec, true);
   if (posted.request == nullptr) return posted.status;
   begin_work(work, group, tensor, *posted.request, spec, visit);
@@ -104,6 +107,7 @@ Work ProcessGroup::isend(const Tensor& tensor, int destination, const SendOption
   WorkAccess::set_status(work, {destination, options.tag, spec.bytes});
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
+    Operation::reserve();
     const Posted sent = detail::post(visit, group, tensor, spec, true);
     if (sent.request != nullptr) detail::begin_work(work, state_, tensor, *sent.request, spec, visit);
     return sent;
@@ -119,6 +123,7 @@ Work ProcessGroup::irecv(const Tensor& tensor, int source, const RecvOptions& op
   Work work;
   const Posted posted = [&] {
     Engine::Visit visit(*group.world->engine);
+    Operation::reserve();
     const Posted received = detail::post(visit, group, tensor, spec, true);
     if (received.request != nullptr) detail::begin_work(work, state_, tensor, *received.request, spec, visit);
     return received;

@@ -76,7 +76,7 @@ void Run::look_after_a_second() noexcept {
   }
   if (failure_) return look_for_failure();
   if (request_->seconds != patience.count() || std::exchange(has_told_, true)) return;
-  const std::string ranks = waited_for();
+  const std::string ranks = words([this] { return waited_for(); });
   PARLEY_LOG(warn, "collective", "rank ", messenger_->options().self, " has been in ", title(), " for ",
              patience.count(), " s", ranks.empty() ? "" : " and waits for ", ranks);
 }

@@ -1,6 +1,5 @@
 // What a run shows the other ranks of the host, and waits for to be shown.
 #include <chrono>
-#include <functional>
 #include <new>
 #include <optional>
 
@@ -168,19 +167,7 @@ bool Run::look() noexcept {
   return has_news;
 }
 
-// The ranks whose marks are awaited and have not come.
-void Run::visit_missing(const std::function<void(std::uint32_t)>& visit) const {
-  for (const std::uint32_t index : awaited_) {
-    const Step& step = plan_->schedule.steps[index];
-    for (const std::uint32_t rank : lane_.team.neighbours) {
-      const bool is_meant = step.peer == schedule::everyone || step.peer == rank;
-      const std::uint64_t wanted = mark_of(step);
-      if (is_meant && !lane_.sharing.commons->has_reached(rank, wanted)) visit(rank);
-    }
-  }
-}
-
-bool Run::is_missing(std::uint32_t process) const {
+bool Run::is_missing(std::uint32_t process) const noexcept {
   bool is_missing = false;
   visit_missing(
       [&](std::uint32_t rank) { is_missing = is_missing || lane_.team.processes[rank] == process; });

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -282,8 +281,9 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   void end_probes() noexcept;
   void note_probe(const transport::Request& probe) noexcept;
   static void on_probe_done(transport::Request& probe) noexcept;
-  void visit_missing(const std::function<void(std::uint32_t)>& visit) const;
-  [[nodiscard]] bool is_missing(std::uint32_t process) const;
+  template <typename Visit>
+  void visit_missing(const Visit& visit) const;
+  [[nodiscard]] bool is_missing(std::uint32_t process) const noexcept;
 
   // failing.cc: how it fails
   static void on_interrupt(transport::Request& request) noexcept;
@@ -364,6 +364,19 @@ inline std::byte* Run::in_stage(const schedule::Slice& slice, std::uint64_t offs
                                ? commons.line(slice.owner, turn)
                                : commons.stage(slice.owner, turn, plan_->stage_bytes);
   return begin + (slice.begin + offset) * call_->question.element_bytes;
+}
+
+// The ranks whose marks are awaited and have not come.
+template <typename Visit>
+void Run::visit_missing(const Visit& visit) const {
+  for (const std::uint32_t index : awaited_) {
+    const schedule::Step& step = plan_->schedule.steps[index];
+    for (const std::uint32_t rank : lane_.team.neighbours) {
+      const bool is_meant = step.peer == schedule::everyone || step.peer == rank;
+      const std::uint64_t wanted = mark_of(step);
+      if (is_meant && !lane_.sharing.commons->has_reached(rank, wanted)) visit(rank);
+    }
+  }
 }
 
 // Others may read where it writes, or have written what it reads.

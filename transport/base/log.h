@@ -4,16 +4,19 @@
 
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <string>
 #include <string_view>
 
 // PARLEY_LOG(warn, "tcp", "link to ", peer, " closed"): the arguments are evaluated only when the level is
-// on.
-#define PARLEY_LOG(level_name, subsystem, ...)                                  \
-  do {                                                                          \
-    if (::parley::base::log_enabled(::parley::LogLevel::level_name, subsystem)) \
-      ::parley::base::log_line(::parley::LogLevel::level_name, subsystem,       \
-                               ::parley::base::concat(__VA_ARGS__));            \
+// on. Without memory for them the line is dropped: what ends or fails does not wait for words.
+#define PARLEY_LOG(level_name, subsystem, ...)                                        \
+  do {                                                                                \
+    if (::parley::base::log_enabled(::parley::LogLevel::level_name, subsystem)) try { \
+        ::parley::base::log_line(::parley::LogLevel::level_name, subsystem,           \
+                                 ::parley::base::concat(__VA_ARGS__));                \
+      } catch (const ::std::bad_alloc&) { /* dropped */                               \
+      }                                                                               \
   } while (false)
 
 namespace parley::base {

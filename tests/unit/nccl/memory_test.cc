@@ -11,6 +11,7 @@
 #include "api/collective/end_reason.h"
 #include "api/device_path.h"
 #include "api/group_state.h"
+#include "tests/shortage.h"
 #include "tests/unit/nccl/split_world.h"
 #if PARLEY_TEST_HAS_NCCL
 #include <dlfcn.h>
@@ -18,34 +19,12 @@
 #include "api/nccl/shared_library.h"
 #endif
 
-namespace {
-thread_local int failures_left = 0;  // so many of the next pieces are not to be had
-constexpr int endless = 1 << 30;
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (failures_left > 0) {
-    --failures_left;
-    throw std::bad_alloc();
-  }
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-
 namespace parley::nccl::testing {
 namespace {
 
 using collective::EndReason;
+using parley::testing::endless;
+using parley::testing::Shortage;
 using ::testing::HasSubstr;
 using transport::Messenger;
 
@@ -53,15 +32,15 @@ const std::string long_text(200, 'x');
 
 TEST(EndReasonMemory, KeepsWhatItIsWithoutItsText) {
   for (const auto kind : {EndReason::Kind::timed_out, EndReason::Kind::died, EndReason::Kind::mismatched}) {
-    failures_left = endless;
+    Shortage::begin({.refusals = endless});
     const std::string encoded = EndReason{kind, long_text}.encoded();
-    failures_left = 0;
+    Shortage::end();
     EXPECT_EQ(EndReason::decode(encoded).kind, kind);
     EXPECT_EQ(EndReason::decode(encoded).text, "");
   }
-  failures_left = endless;
+  Shortage::begin({.refusals = endless});
   const std::string encoded = EndReason{EndReason::Kind::aborted, long_text}.encoded();
-  failures_left = 0;
+  Shortage::end();
   EXPECT_EQ(encoded, "out of memory");
 }
 
@@ -84,9 +63,9 @@ class NcclMemory : public SimulatedWorld {
       Link& link = *group.device_path->link;
       if (world.rank() == 0) {
         const std::string described = group.world->engine->locked([&](Messenger&) {
-          failures_left = endless;
+          Shortage::begin({.refusals = endless});
           end(link);
-          failures_left = 0;
+          Shortage::end();
           return link.describe();
         });
         EXPECT_EQ(described, "out of memory");
@@ -123,9 +102,9 @@ TEST_F(NcclMemory, AnAbort) {
     if (world.rank() == 0) {
       const std::string described = group.world->engine->locked([&](Messenger& messenger) {
         (void)messenger.abort_context(group.all_contexts.collectives, 0, "enough");
-        failures_left = endless;
+        Shortage::begin({.refusals = endless});
         link.advance();
-        failures_left = 0;
+        Shortage::end();
         return link.describe();
       });
       EXPECT_EQ(described, "out of memory");
@@ -172,9 +151,9 @@ TEST_F(NcclSplitMemory, ARankWithoutALinkForItsChild) {
     use(world, device_of(world));
     ProcessGroup twin = twin_of(world);
     const detail::SplitCall call = split_call(world);
-    if (world.rank() == 1) failures_left = 1;
+    if (world.rank() == 1) Shortage::begin({.refusals = 1});
     split_for(world, twin, call);
-    EXPECT_EQ(failures_left, 0);
+    EXPECT_EQ(Shortage::end().refusals, 0);
     EXPECT_EQ(detail::GroupAccess::state(twin)->split_off == nullptr, world.rank() == 1);
     use(twin, device_of(world));
     EXPECT_EQ(twin.describe().find(split_off), std::string::npos);
@@ -190,10 +169,10 @@ TEST(NamesMemory, WithoutItACommunicatorHasNoName) {
   const OpenedLibrary opened = open_library(COMPLETE_NCCL);
   ASSERT_NE(opened.library, nullptr) << opened.reason;
   Communicator made = nullptr;
-  failures_left = 1;  // the name's: the library needs some of its own
+  Shortage::begin({.refusals = 1});  // the name's: the library needs some of its own
   EXPECT_EQ(opened.library->join({}, {.rank = 0, .ranks = 1, .name = "a group of quite some name"}, made),
             Result::success);
-  failures_left = 0;
+  Shortage::end();
   void* const library = dlopen(COMPLETE_NCCL, RTLD_NOW | RTLD_NOLOAD);
   EXPECT_EQ(reinterpret_cast<const char* (*)()>(dlsym(library, "pretended_name"))(), nullptr);
 }

@@ -1,13 +1,16 @@
-// Collectives without memory. In a program of its own, for it replaces the global operator new.
+// Messages and collectives without memory. In a program of its own, for it replaces the global operator new.
 #include <gtest/gtest.h>
 #include <parley/parley.h>
 #include <parley/testing.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <new>
 #include <vector>
+
+#include "tests/shortage.h"
 
 namespace {
 // Of this thread, for aligned memory, which is what collectives work in: so many pieces are left.
@@ -78,6 +81,82 @@ TEST(CollectiveMemory, ItMayRunOutBetweenTwoPieces) {
     }
     EXPECT_GE(failures, world.rank() == 1 ? 3 : 0);
   });
+}
+
+// Whether `begin` got no memory; then nothing has begun, and the buffer is the caller's.
+bool is_refused(const std::function<Work()>& begin, Work& work, const testing::Shortage& shortage) {
+  testing::Shortage::begin(shortage);
+  try {
+    work = begin();
+    testing::Shortage::end();
+    return false;
+  } catch (const std::bad_alloc&) {
+  } catch (const ResourceError&) {
+  }
+  testing::Shortage::end();
+  return true;
+}
+
+// Called again and again, with one allocation more each time.
+TEST(MessageMemory, WhatCannotBeginHasNotBegun) {
+  testing::run_world(2, [](ProcessGroup& world) {
+    std::vector<int> value(200'000, world.rank() + 1);
+    const auto begin = [&] { return world.rank() == 0 ? world.isend(value, 1) : world.irecv(value, 0); };
+    Work work;
+    int allocations = 0;
+    while (is_refused(begin, work, {.after = allocations, .refusals = 1})) ++allocations;
+    EXPECT_GT(allocations, 0);
+    work.wait();
+    EXPECT_EQ(value.back(), 1);
+    world.barrier();
+  });
+}
+
+// What came of an all_reduce of two ranks, one of which gets so many allocations in it before `refusals` are
+// refused. One that cannot begin is called again.
+enum class Course : std::uint8_t { went_well, was_called_again, failed };
+Course all_reduce_with(const testing::Shortage& shortage) {
+  constexpr std::size_t count = 200'000;  // more than is on its way at once
+  std::atomic<Course> course = Course::went_well;
+  testing::run_world(2, [&](ProcessGroup& world) {
+    std::vector<int> value(count, world.rank() + 1), other(count, -1);
+    const auto begin = [&] { return world.all_reduce(value, {.async_op = true}); };
+    Work work;
+    if (world.rank() == 0) {
+      work = begin();
+    } else if (is_refused(begin, work, shortage)) {
+      course = Course::was_called_again;
+      value.swap(other);
+      for (int look = 0; look < 100; ++look) world.progress();
+      value.swap(other);
+      work = begin();
+    }
+    try {
+      work.wait();
+      EXPECT_EQ(value[count - 1], 3) << "with so many allocations: " << shortage.after;
+    } catch (const Error&) {
+      course = Course::failed;
+    }
+  });
+  return course;
+}
+
+TEST(CollectiveMemory, ItMayRunOutForAMoment) {
+  int after = 0;
+  Course course = Course::was_called_again;
+  for (; course != Course::went_well; ++after) {
+    course = all_reduce_with({.after = after, .refusals = 1});
+    EXPECT_NE(course, Course::failed) << after;
+  }
+  EXPECT_GT(after, 5);
+}
+
+// There may be none for what comes after the beginning either, nor for telling why: the others then hear of
+// it at the latest when this rank leaves.
+TEST(CollectiveMemory, ItMayRunOutForGood) {
+  int after = 0;
+  while (all_reduce_with({.after = after, .refusals = testing::endless}) != Course::went_well) ++after;
+  EXPECT_GT(after, 5);
 }
 
 }  // namespace
