@@ -97,11 +97,13 @@ std::shared_ptr<std::byte> allocate_on(Device device, std::size_t bytes) {
 
 std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) {
   cuda::Api& api = require_device("a pinned tensor", {Device::cuda, 0});
-  const cuda::DeviceScope scope(api, 0);
+  // Of any device, for it serves all: of the caller's, which has its context already.
+  const int device = std::max(api.current_device(), 0);
+  const cuda::DeviceScope scope(api, device);
   std::byte* memory = nullptr;
   if (api.allocate_pinned(std::max<std::size_t>(bytes, 1), memory) != Code::ok) throw std::bad_alloc();
-  return {memory, [&api](std::byte* first) {
-            const cuda::DeviceScope own(api, 0);
+  return {memory, [&api, device](std::byte* first) {
+            const cuda::DeviceScope own(api, device);
             (void)api.free_pinned(first);
           }};
 }

@@ -13,6 +13,7 @@ namespace parley::cuda::testing {
 // The calls of an Api, by name.
 enum class Call : std::uint8_t {
   enter_device,
+  reach_device,
   allocate,
   free,
   allocate_pinned,

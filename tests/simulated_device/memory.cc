@@ -188,6 +188,13 @@ Code Memory::import_memory(const MemoryHandle& handle, int device, std::byte*& b
   return Code::ok;
 }
 
+bool Memory::is_imported_for_another(const void* address, int device) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = find(address);
+  return found != pieces_.end() && found->second.origin == Origin::imported &&
+         found->second.entered != device;
+}
+
 std::optional<Memory::Window> Memory::reach(const void* address, std::size_t bytes) const {
   const std::lock_guard lock(mutex_);
   if (const auto found = find(address); found != pieces_.end()) {

@@ -64,6 +64,8 @@ class Memory {
   // device's.
   Code release(std::byte* address, int device, std::initializer_list<Origin> origins);
   void facts_of(const void* address, PointerFacts& facts) const;
+  // Whether it was imported while another device than this one was entered.
+  [[nodiscard]] bool is_imported_for_another(const void* address, int device) const;
 
   Code export_memory(std::byte* base, int device, MemoryHandle& handle) const;
   Code import_memory(const MemoryHandle& handle, int device, std::byte*& base);

@@ -100,6 +100,12 @@ std::string SimulatedDevice::device_name(int device) const {
   return base::concat("simulated device ", options_.first_physical + device);
 }
 
+Code SimulatedDevice::reach_device(int other) noexcept {
+  int device = -1;
+  if (const Code code = begin(Call::reach_device, device); code != Code::ok) return code;
+  return other >= 0 && other < device_count() && other != device ? Code::ok : Code::invalid_value;
+}
+
 Code SimulatedDevice::device_id(int device, DeviceId& id) noexcept {
   if (device < 0 || device >= device_count()) return Code::invalid_value;
   const std::string name = device_name(device);

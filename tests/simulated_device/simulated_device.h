@@ -64,6 +64,8 @@ class SimulatedDevice final : public Api {
   [[nodiscard]] std::uint64_t count(Call call) const { return calls_.count(call); }
   // Copies that had to wait because the memory of the host was pageable.
   [[nodiscard]] std::uint64_t waiting_copies() const noexcept { return waiting_copies_; }
+  // Copies of a device for which the memory was not opened: they go by way of the host.
+  [[nodiscard]] std::uint64_t staged_copies() const noexcept { return staged_copies_; }
   // The next calls of this kind do nothing and fail so.
   void fail_next(Call call, Code code, int times = 1) { calls_.fail_next(call, code, times); }
   // From now on what is enqueued there is not done, and every call about it fails so, as after a kernel's
@@ -97,6 +99,8 @@ class SimulatedDevice final : public Api {
   Code enter_device(int device, void*& previous) noexcept override;
   void leave_device(void* previous) noexcept override;
   [[nodiscard]] int current_device() const noexcept override;
+
+  Code reach_device(int other) noexcept override;
 
   Code allocate(std::size_t bytes, std::byte*& memory) noexcept override;
   Code free(std::byte* memory) noexcept override;
@@ -179,6 +183,7 @@ class SimulatedDevice final : public Api {
   Memory memory_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::atomic<std::uint64_t> waiting_copies_{0};
+  std::atomic<std::uint64_t> staged_copies_{0};
   std::atomic<Stream> captured_{nullptr};
   mutable std::mutex mutex_;  // guards all below
   std::map<std::string, Kernel, std::less<>> kernels_;

@@ -106,6 +106,9 @@ Code SimulatedDevice::copy(void* to, const void* from, std::size_t bytes, Stream
   Place place;
   if (const Code code = begin(Call::copy, stream, place); code != Code::ok) return code;
   if (bytes == 0) return Code::ok;
+  if (memory_.is_imported_for_another(to, place.device) ||
+      memory_.is_imported_for_another(from, place.device))
+    ++staged_copies_;
   enqueue(place, [this, to, from, bytes] {
     const auto target = memory_.reach(to, bytes);
     const auto source = memory_.reach(from, bytes);

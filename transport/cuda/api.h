@@ -84,11 +84,16 @@ class Api {
   [[nodiscard]] virtual int device_count() const noexcept = 0;
   virtual Code device_id(int device, DeviceId& id) noexcept = 0;
   // The device of the calling thread from now on; `previous` goes back into leave_device(). Cheap if it is so
-  // already. The first call for a device makes its context.
+  // already. The first call for a device makes its context. Meanwhile this thread's calls neither are
+  // forbidden nor spoil anything while graphs are captured of other streams.
   virtual Code enter_device(int device, void*& previous) noexcept = 0;
   virtual void leave_device(void* previous) noexcept = 0;
   // The number of the device that the calling thread's caller has made current, if there is one; else -1.
   [[nodiscard]] virtual int current_device() const noexcept = 0;
+
+  // Has what the entered device does reach memory of another one of this process by itself, from now on.
+  // Fails where no way leads there; copies then go by way of the host.
+  virtual Code reach_device(int other) noexcept = 0;
 
   // Of the entered device; freed with the same device entered. May wait for what runs there.
   virtual Code allocate(std::size_t bytes, std::byte*& memory) noexcept = 0;

@@ -47,6 +47,13 @@ std::byte* pointer_to(CUdeviceptr address) noexcept {
   return reinterpret_cast<std::byte*>(address);
 }
 
+// The devices that the calling thread has entered, one within the other.
+struct Entered {
+  int depth = 0;
+  CUstreamCaptureMode mode_before = CU_STREAM_CAPTURE_MODE_GLOBAL;  // while there is one: the caller's own
+};
+constinit thread_local Entered entered;
+
 class Driver final : public Api {
  public:
   // `devices` are the driver's names of them, by our number.
@@ -91,9 +98,14 @@ class Driver final : public Api {
     if (const CUresult result = call_.context_get_current(&before); result != CUDA_SUCCESS)
       return code_of(result);
     previous = before;
-    return before == context ? Code::ok : code_of(call_.context_set_current(context));
+    if (before != context)
+      if (const CUresult result = call_.context_set_current(context); result != CUDA_SUCCESS)
+        return code_of(result);
+    if (entered.depth++ == 0) exchange_capture_mode();
+    return Code::ok;
   }
   void leave_device(void* previous) noexcept override {
+    if (--entered.depth == 0) exchange_capture_mode();
     CUcontext now = nullptr;
     if (call_.context_get_current(&now) == CUDA_SUCCESS && now != previous)
       (void)call_.context_set_current(static_cast<CUcontext>(previous));
@@ -106,6 +118,14 @@ class Driver final : public Api {
     for (std::size_t i = 0; i < devices_.size(); ++i)
       if (devices_[i] == device) return static_cast<int>(i);
     return -1;
+  }
+
+  Code reach_device(int other) noexcept override {
+    CUcontext context = nullptr;
+    if (!is_device(other)) return Code::invalid_value;
+    if (const Code code = context_of(other, context); code != Code::ok) return code;
+    const CUresult result = call_.enable_peer_access(context, 0);
+    return result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED ? Code::ok : code_of(result);
   }
 
   Code allocate(std::size_t bytes, std::byte*& memory) noexcept override {
@@ -164,7 +184,7 @@ class Driver final : public Api {
   }
   Code query(Event event) noexcept override {
     const CUresult result = call_.event_query(theirs(event));
-    // Another thread captures a graph, and nobody may ask meanwhile: it tells nothing about the event.
+    // A capture forbids to ask: it tells nothing about the event.
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return Code::not_ready;
     return code_of(result);
   }
@@ -227,6 +247,14 @@ class Driver final : public Api {
   [[nodiscard]] bool is_device(int device) const noexcept { return device >= 0 && device < device_count(); }
   [[nodiscard]] CUdevice named(int device) const noexcept {
     return devices_[static_cast<std::size_t>(device)];
+  }
+
+  // Who captures a graph in the mode "global", as most do, forbids all threads many a call, such as to query
+  // an event, and one that is made all the same spoils the capture. Ours have nothing to do with it.
+  void exchange_capture_mode() noexcept {
+    CUstreamCaptureMode mode = entered.depth > 0 ? CU_STREAM_CAPTURE_MODE_RELAXED : entered.mode_before;
+    (void)call_.exchange_capture_mode(&mode);
+    entered.mode_before = mode;
   }
 
   // The device's primary context, which is the one that the CUDA runtime and PyTorch use, too. Made at first

@@ -17,7 +17,8 @@ DeviceBlocks::~DeviceBlocks() {
 }
 
 DeviceBlocks::Block DeviceBlocks::take(std::size_t bytes, cuda::Stream stream) noexcept {
-  const std::size_t size = std::bit_ceil(std::max(bytes, least_bytes));
+  // One that will not be kept need not fit others.
+  const std::size_t size = bytes > bound_ ? bytes : std::bit_ceil(std::max(bytes, least_bytes));
   const auto found =
       std::find_if(free_.begin(), free_.end(), [size](const Block& block) { return block.bytes == size; });
   if (found != free_.end()) {

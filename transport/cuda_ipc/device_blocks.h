@@ -11,8 +11,9 @@ namespace parley::transport::cuda_ipc {
 
 // Memory of one device that can be shown to other processes, recycled: for messages whose own memory cannot
 // (that of stream-ordered pools), and for partial results. Blocks are powers of two from 1 MiB on; up to a
-// bound they are kept, and what is more is freed as soon as it comes back, which waits for the device.
-// The device is entered for all calls, and when the pool dies. Thread-safety: none; the engine's lock.
+// bound they are kept, and what is more is freed as soon as it comes back, which waits for the device. One
+// that is larger than the bound is as large as was asked. The device is entered for all calls, and when the
+// pool dies. Thread-safety: none; the engine's lock.
 class DeviceBlocks {
  public:
   static constexpr std::size_t least_bytes = std::size_t{1} << 20;

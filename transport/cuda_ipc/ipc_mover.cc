@@ -190,11 +190,21 @@ std::byte* IpcMover::find(const Key& key, const Transfer& transfer, std::size_t 
   if (is_within_process_) {
     auto* const data = reinterpret_cast<std::byte*>(key.offset);
     cuda::PointerFacts facts;
-    const bool is_reached = key.memory == static_cast<std::uint32_t>(transfer.device()) ||
+    const auto owner = static_cast<int>(key.memory);
+    const bool is_reached = owner == transfer.device() ||
                             (port_.api()->facts_of(data, facts) == Code::ok && facts.can_be_exported);
+    if (owner != transfer.device()) connect(transfer.device(), owner);
     return is_reached && key.slot < Slots::most ? data : nullptr;
   }
-  return peer_->find(key, bytes);
+  return peer_->find(key, bytes, transfer.device());
+}
+
+// So that copies between two devices of this process take the straight way; where there is none, they take
+// another.
+void IpcMover::connect(int device, int other) noexcept {
+  if (std::exchange(connected_, {device, other}) == std::pair(device, other)) return;
+  const cuda::DeviceScope scope(*port_.api(), device);
+  (void)port_.api()->reach_device(other);
 }
 
 bool IpcMover::is_idle() const noexcept {

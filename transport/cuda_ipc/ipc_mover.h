@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "transport/cuda_ipc/exports.h"
 #include "transport/cuda_ipc/notes.h"
@@ -77,11 +78,13 @@ class IpcMover final : public DeviceMover {
   base::Status copy(Transfer::Direction direction, const RemoteKey& key, Transfer& transfer,
                     std::size_t bytes) noexcept;
   [[nodiscard]] std::byte* find(const Key& key, const Transfer& transfer, std::size_t bytes) noexcept;
+  void connect(int device, int other) noexcept;
 
   Port& port_;
   OfferLedger& ledger_;
   const bool is_within_process_;
   const Copies copies_;
+  std::pair<int, int> connected_{-1, -1};  // within a process: device and memory of the last copy between two
   std::shared_ptr<Slots> slots_;
   Exports exports_;
   std::deque<Note> notes_;            // to be sent

@@ -10,6 +10,7 @@ namespace {
 struct Opened {
   cuda::Api* api;
   cuda::MemoryHandle handle;
+  int device;  // that was entered when it was opened
   std::byte* base;
 };
 
@@ -22,11 +23,15 @@ std::atomic<std::uint64_t> closed_so_far{0};
 
 }  // namespace
 
-cuda::Code acquire(cuda::Api& api, const cuda::MemoryHandle& handle, std::byte*& base) noexcept {
-  Opened memory{&api, handle, nullptr};
+cuda::Code acquire(cuda::Api& api, const cuda::MemoryHandle& handle, int device, std::byte*& base) noexcept {
+  Opened memory{&api, handle, device, nullptr};
   const cuda::Code code = opened().acquire(
       memory, [&](const Opened& other) { return other.api == &api && other.handle == handle; },
-      [](Opened& made) { return made.api->import_memory(made.handle, made.base); });
+      [](Opened& made) {
+        const cuda::DeviceScope scope(*made.api, made.device);
+        return scope.code() == cuda::Code::ok ? made.api->import_memory(made.handle, made.base)
+                                              : scope.code();
+      });
   base = memory.base;
   return code;
 }
@@ -34,6 +39,7 @@ cuda::Code acquire(cuda::Api& api, const cuda::MemoryHandle& handle, std::byte*&
 void release(cuda::Api& api, std::byte* base) noexcept {
   opened().release([&](const Opened& other) { return other.api == &api && other.base == base; },
                    [](const Opened& memory) {
+                     const cuda::DeviceScope scope(*memory.api, memory.device);
                      (void)memory.api->close_memory(memory.base);
                      // relaxed: it orders nothing; who tries again is told by CUDA whether there is room.
                      closed_so_far.fetch_add(1, std::memory_order_relaxed);

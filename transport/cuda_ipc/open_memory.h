@@ -11,8 +11,9 @@ namespace parley::transport::cuda_ipc {
 // linked to its owner several times (in several worlds). Each acquire() that went well has its release().
 // Thread-safety: any thread.
 
-// Fails as Api::import_memory(). `device`, on which it lies, is entered.
-cuda::Code acquire(cuda::Api& api, const cuda::MemoryHandle& handle, std::byte*& base) noexcept;
+// Opens it for copies of `device`, wherever it lies: those of others may go by way of the host. Fails as
+// Api::import_memory().
+cuda::Code acquire(cuda::Api& api, const cuda::MemoryHandle& handle, int device, std::byte*& base) noexcept;
 void release(cuda::Api& api, std::byte* base) noexcept;
 // How often this process has closed an allocation: where one more has been, there may be room for another.
 [[nodiscard]] std::uint64_t closings() noexcept;

@@ -56,12 +56,12 @@ bool PeerView::forget(std::uint32_t number) {
   return true;
 }
 
-std::byte* PeerView::find(const Key& key, std::size_t bytes) noexcept {
+std::byte* PeerView::find(const Key& key, std::size_t bytes, int device) noexcept {
   const auto found = memories_.find(key.memory);
   if (found == memories_.end() || key.slot >= Slots::most) return nullptr;
   Memory& memory = found->second;
   const bool fits = key.offset <= memory.note.bytes && bytes <= memory.note.bytes - key.offset;
-  if (!fits || !open(memory)) return nullptr;
+  if (!fits || !open(memory, device)) return nullptr;
   return memory.base + key.offset;
 }
 
@@ -122,18 +122,17 @@ bool PeerView::may_be_opened(const Memory& memory) noexcept {
   return memory.opens_after == 0 || memory.opens_after <= closings();
 }
 
-bool PeerView::open(Memory& memory) noexcept {
+bool PeerView::open(Memory& memory, int device) noexcept {
   if (memory.base != nullptr) return true;
   if (!may_be_opened(memory)) return false;
-  memory.device = port_.device_of(memory.note.device);
-  if (memory.device < 0) {
+  if (port_.device_of(memory.note.device) < 0) {
     PARLEY_LOG(info, "cuda",
                "a rank of this host uses a device that is not visible here; messages from it go "
                "by way of the host");
     memory.opens_after = never;
     return false;
   }
-  const Code code = map(memory);
+  const Code code = map(memory, device);
   if (code == Code::ok) return true;
   memory.base = nullptr;
   memory.opens_after = is_for_want_of_room(code) ? closings() + 1 : never;
@@ -145,14 +144,13 @@ bool PeerView::open(Memory& memory) noexcept {
 
 // Where there is no room, first what nobody needs any more makes some, then what would have to be opened
 // again; that but for the first time, or several that find none would close all others again and again.
-Code PeerView::map(Memory& memory) noexcept {
+Code PeerView::map(Memory& memory, int device) noexcept {
   cuda::Api& api = *port_.api();
-  const cuda::DeviceScope scope(api, memory.device);
-  Code code = acquire(api, memory.note.handle, memory.base);
-  if (is_for_want_of_room(code) && close_forgotten()) code = acquire(api, memory.note.handle, memory.base);
+  const auto acquire_it = [&] { return acquire(api, memory.note.handle, device, memory.base); };
+  Code code = acquire_it();
+  if (is_for_want_of_room(code) && close_forgotten()) code = acquire_it();
   const bool is_first_time = memory.opens_after == 0;
-  if (is_for_want_of_room(code) && is_first_time && close_unused())
-    code = acquire(api, memory.note.handle, memory.base);
+  if (is_for_want_of_room(code) && is_first_time && close_unused()) code = acquire_it();
   if (code != Code::ok || is_as_large(memory)) return code;
   release(api, memory.base);
   return Code::invalid_value;
@@ -176,9 +174,7 @@ bool PeerView::is_used(const Memory& memory) const noexcept {
 }
 
 void PeerView::close(Memory& memory) noexcept {
-  if (memory.base == nullptr) return;
-  const cuda::DeviceScope scope(*port_.api(), memory.device);
-  release(*port_.api(), std::exchange(memory.base, nullptr));
+  if (memory.base != nullptr) release(*port_.api(), std::exchange(memory.base, nullptr));
 }
 
 bool PeerView::close_forgotten() noexcept {

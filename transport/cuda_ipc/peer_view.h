@@ -33,8 +33,9 @@ class PeerView {
   // False: no note, or one that nobody sends who keeps to Exports::most.
   bool take(std::span<const std::byte> note);
 
-  // Where the bytes that a key names are here. Null: there is no such memory or slot, or it cannot be opened.
-  [[nodiscard]] std::byte* find(const Key& key, std::size_t bytes) noexcept;
+  // Where the bytes that a key names are here, for copies of `device`. Null: there is no such memory or slot,
+  // or it cannot be opened.
+  [[nodiscard]] std::byte* find(const Key& key, std::size_t bytes, int device) noexcept;
   // Whether it is memory of this device, as far as the peer says.
   [[nodiscard]] bool is_of(const Key& key, int device) const noexcept;
   // Whether there is memory of this device among what the peer shows now.
@@ -53,7 +54,6 @@ class PeerView {
   using Users = std::bitset<Slots::most>;
   struct Memory {
     MemoryNote note;
-    int device = -1;
     std::byte* base = nullptr;  // while it is open
     Users users = {};
     std::uint64_t opens_after = 0;  // closings() before which nobody tries to open it
@@ -65,8 +65,8 @@ class PeerView {
   };
 
   bool forget(std::uint32_t number);
-  bool open(Memory& memory) noexcept;
-  cuda::Code map(Memory& memory) noexcept;
+  bool open(Memory& memory, int device) noexcept;
+  cuda::Code map(Memory& memory, int device) noexcept;
   [[nodiscard]] static bool may_be_opened(const Memory& memory) noexcept;
   [[nodiscard]] bool is_as_large(const Memory& memory) const noexcept;
   // Both close what is not used. True: there is more room for others now.

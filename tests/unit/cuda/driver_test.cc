@@ -92,5 +92,24 @@ TEST(Driver, TakesNoEventForReachedThatMayNotBeAskedAbout) {
   unsetenv("PRETENDED_cuEventQuery");
 }
 
+// It does within a device what a capture of another thread in the mode "global" forbids.
+TEST(Driver, IsInTheWayOfNoCaptureOnAnotherThread) {
+  const OpenedDriver opened = driver_with_two_devices();
+  ASSERT_NE(opened.api, nullptr) << opened.reason;
+  setenv("PRETENDED_CAPTURE", "1", 1);
+  EXPECT_EQ(opened.api->query(nullptr), Code::not_ready);
+  {
+    const DeviceScope scope(*opened.api, 0);
+    EXPECT_EQ(opened.api->query(nullptr), Code::ok);
+    {
+      const DeviceScope inner(*opened.api, 1);
+      EXPECT_EQ(opened.api->query(nullptr), Code::ok);
+    }
+    EXPECT_EQ(opened.api->query(nullptr), Code::ok);
+  }
+  EXPECT_EQ(opened.api->query(nullptr), Code::not_ready) << "the thread's own mode has come back";
+  unsetenv("PRETENDED_CAPTURE");
+}
+
 }  // namespace
 }  // namespace parley::cuda

@@ -1,8 +1,26 @@
-// Of the library that stands where CUDA's driver would: PRETENDED_DEVICES devices, and what it knows of
-// addresses.
+// Of the library that stands where CUDA's driver would: PRETENDED_DEVICES devices, what it knows of
+// addresses, and with PRETENDED_CAPTURE what a thread may do while another captures a graph in the mode
+// "global".
 #include <cuda.h>
 
 #include <cstdlib>
+#include <utility>
+
+namespace {
+thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+}
+
+extern "C" CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  *mode = std::exchange(capture_mode, *mode);
+  return CUDA_SUCCESS;
+}
+
+extern "C" CUresult cuEventQuery(CUevent) {
+  if (std::getenv("PRETENDED_CAPTURE") != nullptr && capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL)
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  const char* const text = std::getenv("PRETENDED_cuEventQuery");
+  return static_cast<CUresult>(text != nullptr ? std::atoi(text) : 0);
+}
 
 extern "C" CUresult cuDeviceGetCount(int* count) {
   const char* const text = std::getenv("PRETENDED_DEVICES");

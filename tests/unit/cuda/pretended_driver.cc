@@ -1,5 +1,6 @@
 // A library with the names of CUDA's driver. Each function returns what the variable PRETENDED_<its name>
-// says, 0 without one; the version is PRETENDED_VERSION. Weak: pretended_memory.cc knows better about some.
+// says, 0 without one; the version is PRETENDED_VERSION. Weak: pretended_behaviour.cc knows better about
+// some.
 #include <cstdlib>
 
 #include "transport/cuda/driver_functions.h"

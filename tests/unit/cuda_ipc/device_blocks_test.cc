@@ -105,6 +105,15 @@ TEST_F(DeviceBlocksTest, BeyondTheBoundAreFreed) {
   EXPECT_EQ(device().live_allocations(), 0U);
 }
 
+TEST_F(DeviceBlocksTest, BeyondTheBoundAreNoLargerThanAsked) {
+  blocks_.emplace(device(), events_, 2 * MiB);
+  for (const auto& [asked, given] : {std::pair(2 * MiB - 1, 2 * MiB), {2 * MiB + 1, 2 * MiB + 1}}) {
+    const Block block = take(asked);
+    EXPECT_EQ(block.bytes, given);
+    give_back(block);
+  }
+}
+
 // Without an event nobody knows when such a one is free.
 TEST_F(DeviceBlocksTest, ThatCannotBeOrderedAreFreed) {
   for (const Call call : {Call::create_event, Call::record}) {

@@ -19,7 +19,8 @@
 
 namespace parley::transport::cuda_ipc {
 
-// A simulated device as the process's runtime. Nothing of it may be left at the end.
+// A simulated host with two devices, the first one entered, as the process's runtime. Nothing of it may be
+// left at the end.
 class Rank : public ::testing::Test {
  protected:
   Rank() {
@@ -45,7 +46,7 @@ class Rank : public ::testing::Test {
     return *port_->begin(0, stream, memory, bytes);
   }
 
-  cuda::testing::EnteredDevice own_;
+  cuda::testing::EnteredDevice own_{{.devices = 2}};
   std::optional<Port> port_;
   std::vector<std::byte*> memories_;
   std::size_t left_registrations_ = 0;  // to the process's end

@@ -112,6 +112,7 @@ TEST_F(WithinProcess, APoolOfAnotherDeviceGoesByTheLink) {
     from.release();
     to.release();
   }
+  EXPECT_EQ(device().count(Call::reach_device), 1U) << "so that copies take the straight way";
   const cuda::DeviceScope scope(device(), 1);
   EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
   for (std::byte* const memory : {pool, plain}) EXPECT_EQ(device().free(memory), cuda::Code::ok);

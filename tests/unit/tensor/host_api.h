@@ -77,6 +77,7 @@ class HostApi : public cuda::Api {
   [[nodiscard]] std::string device_name(int) const override { return "the CPU"; }
 
   Code device_id(int, cuda::DeviceId&) noexcept override { return Code::not_supported; }
+  Code reach_device(int) noexcept override { return Code::not_supported; }
   Code allocate_pinned(std::size_t, std::byte*&) noexcept override { return Code::not_supported; }
   Code free_pinned(std::byte*) noexcept override { return Code::not_supported; }
   Code facts_of(const void*, cuda::PointerFacts&) noexcept override { return Code::not_supported; }
