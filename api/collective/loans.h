@@ -38,6 +38,7 @@ class Loans {
   void end() noexcept;
 
   [[nodiscard]] bool lends() const noexcept { return is_lent_[0] || is_lent_[1]; }
+  [[nodiscard]] bool lends(schedule::Loan buffer) const noexcept { return is_lent_[index_of(buffer)]; }
   // Whether this rank could lend all that Plan::if_lent takes of it. REQUIRES: that was asked for.
   [[nodiscard]] bool could_lend_all() const noexcept { return (own_card_.lent & LoanCard::all_bit) != 0; }
   // Whether every rank could; if so, they do from now on. The same on all of them. REQUIRES: this was asked

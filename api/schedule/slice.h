@@ -27,6 +27,7 @@ struct Slice {
   std::uint32_t turn = 0;   // line, stage: in which turn of the schedule
   // stage: a piece of this buffer of its owner's, from element `lent_begin` on. Where the owner has lent that
   // buffer the piece lies there, and a copy from there to here has nothing to do.
+  // output: others read it here, if it is lent.
   Loan loan = Loan::none;
   std::uint64_t lent_begin = 0;
 
