@@ -207,7 +207,6 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
   void work(const schedule::Step& step, std::uint64_t count) noexcept;
   [[nodiscard]] bool is_shown(const schedule::Slice& slice) const noexcept;
-  void fold_shown(std::byte* to, std::span<const void*> operands, std::uint64_t count) noexcept;
   void copy_for(const schedule::Step& step, std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   void copy_timed(const schedule::Step& step, std::byte* to, const std::byte* from,
                   std::size_t bytes) noexcept;

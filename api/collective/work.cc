@@ -1,15 +1,13 @@
 // What a run copies and folds, piece by piece: where it lies, or by way of stages.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 
+#include "api/collective/fold_shown.h"
 #include "api/collective/run.h"
-#include "transport/base/copy_bulk.h"
-#include "transport/base/non_temporal.h"
 
 namespace parley::collective {
 
@@ -93,7 +91,7 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
   if (device_) [[unlikely]]
     device_->fold(to, operands, count);
   else if (is_shown(step.to))
-    fold_shown(to, operands, count);
+    fold_shown(lane_.sharing.stores, *call_->reduction, to, operands, count);
   else
     call_->reduction->fold(to, operands, count);
 }
@@ -102,31 +100,6 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
 bool Run::is_shown(const Slice& slice) const noexcept {
   return slice.space == Space::stage ||
          (slice.space == Space::output && slice.loan == Loan::output && loans_.lends(Loan::output));
-}
-
-// A fold stores through the caches. Where its lines would come back slowly from the cores that have read them
-// last, it is made at home, and a copy goes past the caches: all_reduce of two ranks in the arena, far, 256
-// KiB 44 to 54 us, now 39 to 50, 1 MiB 152 to 207, now 140 to 173.
-void Run::fold_shown(std::byte* to, std::span<const void*> operands, std::uint64_t count) noexcept {
-  using Way = base::StoreChoice::Way;
-  alignas(64) std::array<std::byte, 16 << 10> home;
-  base::StoreChoice& stores = lane_.sharing.stores;
-  const std::size_t element_bytes = call_->question.element_bytes;
-  while (count != 0) {
-    const std::uint64_t part = std::min<std::uint64_t>(count, home.size() / element_bytes);
-    const std::size_t bytes = part * element_bytes;
-    const Way way = bytes < base::StoreChoice::least_bytes ? Way::cached : stores.next();
-    call_->reduction->fold(way == Way::cached ? to : home.data(), operands, part);
-    if (way == Way::past_caches)
-      base::copy_past_caches(to, home.data(), bytes);
-    else if (way == Way::cached_timed)
-      base::store_timed(stores, bytes, [&](std::size_t at, std::size_t piece) {
-        base::copy_bulk(to + at, home.data() + at, piece);
-      });
-    to += bytes;
-    count -= part;
-    for (const void*& operand : operands) operand = static_cast<const std::byte*>(operand) + bytes;
-  }
 }
 
 // Only what goes into a stage or out of one is timed, and not what is read where it is lent.

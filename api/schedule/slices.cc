@@ -46,9 +46,8 @@ void fold_slices(Builder& builder, const Shape& shape, std::uint32_t root) {
       builder.publish(Progress::folded);
       return;
     }
-    // Folded at home, and shown by a copy, which may go past the caches: a fold cannot, and its lines would
-    // come back from the core that has read them last. 1 MiB of two ranks between far cores took 104 us,
-    // now 61.
+    // Folded where they are wanted here, and shown by a copy, for a second look at what others read would
+    // take its lines back from there. 1 MiB of two ranks between far cores took 104 us, now 61.
     const Blocks to(builder.output().part(offset, count), shape.size);
     const Slice sums = to[me];
     builder.reduce(root == everyone ? sums.of(Loan::output, sums.begin) : sums, operands);
