@@ -84,8 +84,9 @@ class Api {
   [[nodiscard]] virtual int device_count() const noexcept = 0;
   virtual Code device_id(int device, DeviceId& id) noexcept = 0;
   // The device of the calling thread from now on; `previous` goes back into leave_device(). Cheap if it is so
-  // already. The first call for a device makes its context. Meanwhile this thread's calls neither are
-  // forbidden nor spoil anything while graphs are captured of other streams.
+  // already. The first call for a device makes its context. Meanwhile captures of graphs
+  // neither forbid this thread's calls nor are spoilt by them, but for what the default stream is told while
+  // a stream that waits for it is captured.
   virtual Code enter_device(int device, void*& previous) noexcept = 0;
   virtual void leave_device(void* previous) noexcept = 0;
   // The number of the device that the calling thread's caller has made current, if there is one; else -1.

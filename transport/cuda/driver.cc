@@ -47,7 +47,7 @@ std::byte* pointer_to(CUdeviceptr address) noexcept {
   return reinterpret_cast<std::byte*>(address);
 }
 
-// The devices that the calling thread has entered, one within the other.
+// How often the calling thread has entered a device, one within the other.
 struct Entered {
   int depth = 0;
   CUstreamCaptureMode mode_before = CU_STREAM_CAPTURE_MODE_GLOBAL;  // while there is one: the caller's own

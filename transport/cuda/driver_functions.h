@@ -8,7 +8,8 @@ namespace parley::cuda {
 
 // The functions of CUDA's driver that Parley calls: X(member, function of cuda.h). cuda.h maps most names to
 // a version ("cuMemAlloc" to "cuMemAlloc_v2"); that version's name is looked up, for its types are compiled
-// in.
+// in. cuDeviceGetUuid_v2 has a name of its own in CUDA 12's, too: to the first version all instances of one
+// GPU (MIG) are the same.
 #define PARLEY_CUDA_FUNCTIONS(X)                              \
   X(init, cuInit)                                             \
   X(get_error_string, cuGetErrorString)                       \

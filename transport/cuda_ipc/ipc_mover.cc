@@ -193,8 +193,9 @@ std::byte* IpcMover::find(const Key& key, const Transfer& transfer, std::size_t 
     const auto owner = static_cast<int>(key.memory);
     const bool is_reached = owner == transfer.device() ||
                             (port_.api()->facts_of(data, facts) == Code::ok && facts.can_be_exported);
+    if (!is_reached || key.slot >= Slots::most) return nullptr;
     if (owner != transfer.device()) connect(transfer.device(), owner);
-    return is_reached && key.slot < Slots::most ? data : nullptr;
+    return data;
   }
   return peer_->find(key, bytes, transfer.device());
 }

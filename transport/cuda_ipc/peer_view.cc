@@ -146,7 +146,14 @@ bool PeerView::open(Memory& memory, int device) noexcept {
 // again; that but for the first time, or several that find none would close all others again and again.
 Code PeerView::map(Memory& memory, int device) noexcept {
   cuda::Api& api = *port_.api();
-  const auto acquire_it = [&] { return acquire(api, memory.note.handle, device, memory.base); };
+  const auto acquire_for = [&](int opener) { return acquire(api, memory.note.handle, opener, memory.base); };
+  const auto acquire_it = [&] {
+    const Code code = acquire_for(device);
+    // Where no way leads from one device to the other, the owner's has one to its own.
+    const int owner = port_.device_of(memory.note.device);
+    const bool is_cut_off = code != Code::ok && !is_for_want_of_room(code) && owner != device;
+    return is_cut_off ? acquire_for(owner) : code;
+  };
   Code code = acquire_it();
   if (is_for_want_of_room(code) && close_forgotten()) code = acquire_it();
   const bool is_first_time = memory.opens_after == 0;

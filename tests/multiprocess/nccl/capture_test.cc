@@ -26,8 +26,9 @@ class Capture {
     }
     using Begin = int (*)(cuda::Stream, int mode);
     const auto begin = function<Begin>("cuStreamBeginCapture_v2");
-    constexpr int relaxed = 2;
-    expect(begin != nullptr && begin(stream, relaxed) == 0, "cuStreamBeginCapture");
+    constexpr int global =
+        0;  // as PyTorch's: a call that is forbidden now spoils it, whatever thread makes it
+    expect(begin != nullptr && begin(stream, global) == 0, "cuStreamBeginCapture");
   }
   ~Capture() {
     if (!DeviceRank::is_real()) {

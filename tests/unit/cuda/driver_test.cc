@@ -92,6 +92,18 @@ TEST(Driver, TakesNoEventForReachedThatMayNotBeAskedAbout) {
   unsetenv("PRETENDED_cuEventQuery");
 }
 
+TEST(Driver, ReachesADeviceThatIsReachedAlready) {
+  const OpenedDriver opened = driver_with_two_devices();
+  ASSERT_NE(opened.api, nullptr) << opened.reason;
+  EXPECT_EQ(opened.api->reach_device(1), Code::ok);
+  setenv("PRETENDED_cuCtxEnablePeerAccess", "704", 1);
+  EXPECT_EQ(opened.api->reach_device(1), Code::ok);
+  setenv("PRETENDED_cuCtxEnablePeerAccess", "217", 1);
+  EXPECT_EQ(static_cast<int>(opened.api->reach_device(1)), 217) << "no way leads there";
+  unsetenv("PRETENDED_cuCtxEnablePeerAccess");
+  EXPECT_EQ(opened.api->reach_device(2), Code::invalid_value);
+}
+
 // It does within a device what a capture of another thread in the mode "global" forbids.
 TEST(Driver, IsInTheWayOfNoCaptureOnAnotherThread) {
   const OpenedDriver opened = driver_with_two_devices();

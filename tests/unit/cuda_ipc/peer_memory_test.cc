@@ -110,18 +110,23 @@ TEST_F(PeerMemory, ThatCannotBeOpenedIsNotTriedAgain) {
   }
 }
 
-// Its owner has it on device 0.
-TEST_F(PeerMemory, IsOpenedForTheDeviceThatCopies) {
-  show({1});
-  const cuda::DeviceScope scope(device(), 1);
-  std::byte* const target = own_.memory(Owner::bytes);
-  Transfer& into = *port_->begin(1, cuda::default_stream, target, Owner::bytes);
-  EXPECT_EQ(link_->copy(Transfer::Direction::from_peer, into, 1).code(), Code::ok);
-  into.release();
-  EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
-  EXPECT_EQ(own_.text(target, Owner::bytes), all('a'));
-  EXPECT_EQ(device().staged_copies(), 0U);
-  EXPECT_EQ(device().free(target), cuda::Code::ok);
+// Its owner has it on device 0. Where no way leads there from the device that copies, it is opened for its
+// own.
+TEST_F(PeerMemory, IsOpenedForTheDeviceThatCopiesIfThatCanBe) {
+  for (const std::uint64_t staged : {0, 1}) {
+    link_ = std::make_unique<Link>(*port_);
+    show({1});
+    if (staged != 0) device().fail_next(Call::import_memory, cuda::Code::not_supported);
+    const cuda::DeviceScope scope(device(), 1);
+    std::byte* const target = own_.memory(Owner::bytes);
+    Transfer& into = *port_->begin(1, cuda::default_stream, target, Owner::bytes);
+    EXPECT_EQ(link_->copy(Transfer::Direction::from_peer, into, 1).code(), Code::ok);
+    into.release();
+    EXPECT_EQ(device().synchronize(cuda::default_stream), cuda::Code::ok);
+    EXPECT_EQ(own_.text(target, Owner::bytes), all('a'));
+    EXPECT_EQ(device().staged_copies(), staged);
+    EXPECT_EQ(device().free(target), cuda::Code::ok);
+  }
 }
 
 // A process opens an allocation once, through however many links to its owner it needs it.
