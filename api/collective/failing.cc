@@ -76,9 +76,12 @@ void Run::look_after_a_second() noexcept {
   }
   if (failure_) return look_for_failure();
   if (request_->seconds != patience.count() || std::exchange(has_told_, true)) return;
-  const std::string ranks = words([this] { return waited_for(); });
+  const auto and_for_whom = [this] {
+    const std::string ranks = waited_for();
+    return ranks.empty() ? ranks : " and waits for " + ranks;
+  };
   PARLEY_LOG(warn, "collective", "rank ", messenger_->options().self, " has been in ", title(), " for ",
-             patience.count(), " s", ranks.empty() ? "" : " and waits for ", ranks);
+             patience.count(), " s", and_for_whom());
 }
 
 void Run::fail_with(const Failure& failure) noexcept {

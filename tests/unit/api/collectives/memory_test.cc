@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <new>
 #include <vector>
@@ -83,17 +84,14 @@ TEST(CollectiveMemory, ItMayRunOutBetweenTwoPieces) {
   });
 }
 
-// Whether `begin` got no memory; then nothing has begun, and the buffer is the caller's.
-bool is_refused(const std::function<Work()>& begin, Work& work, const testing::Shortage& shortage) {
-  testing::Shortage::begin(shortage);
+// Whether `begin` got no memory; then nothing has begun.
+bool is_refused(const std::function<Work()>& begin, Work& work) {
   try {
     work = begin();
-    testing::Shortage::end();
     return false;
   } catch (const std::bad_alloc&) {
   } catch (const ResourceError&) {
   }
-  testing::Shortage::end();
   return true;
 }
 
@@ -104,7 +102,12 @@ TEST(MessageMemory, WhatCannotBeginHasNotBegun) {
     const auto begin = [&] { return world.rank() == 0 ? world.isend(value, 1) : world.irecv(value, 0); };
     Work work;
     int allocations = 0;
-    while (is_refused(begin, work, {.after = allocations, .refusals = 1})) ++allocations;
+    for (;; ++allocations) {
+      testing::Shortage::begin({.after = allocations, .refusals = 1});
+      const bool has_begun = !is_refused(begin, work);
+      testing::Shortage::end();
+      if (has_begun) break;
+    }
     EXPECT_GT(allocations, 0);
     work.wait();
     EXPECT_EQ(value.back(), 1);
@@ -113,28 +116,32 @@ TEST(MessageMemory, WhatCannotBeginHasNotBegun) {
 }
 
 // What came of an all_reduce of two ranks, one of which gets so many allocations in it before `refusals` are
-// refused. One that cannot begin is called again.
+// refused, in its beginning or as long as it takes. One that cannot begin is called again.
 enum class Course : std::uint8_t { went_well, was_called_again, failed };
-Course all_reduce_with(const testing::Shortage& shortage) {
+enum class Span : std::uint8_t { beginning, all };
+Course all_reduce_with(const testing::Shortage& shortage, Span span) {
   constexpr std::size_t count = 200'000;  // more than is on its way at once
   std::atomic<Course> course = Course::went_well;
   testing::run_world(2, [&](ProcessGroup& world) {
-    std::vector<int> value(count, world.rank() + 1), other(count, -1);
+    const std::vector<int> own(count, world.rank() + 1);
+    std::vector<int> value = own;
     const auto begin = [&] { return world.all_reduce(value, {.async_op = true}); };
     Work work;
-    if (world.rank() == 0) {
-      work = begin();
-    } else if (is_refused(begin, work, shortage)) {
+    if (world.rank() == 1) testing::Shortage::begin(shortage);
+    if (is_refused(begin, work)) {
+      testing::Shortage::end();
       course = Course::was_called_again;
-      value.swap(other);
       for (int look = 0; look < 100; ++look) world.progress();
-      value.swap(other);
+      EXPECT_EQ(value, own) << "it goes on, with so many allocations: " << shortage.after;
       work = begin();
     }
+    if (span == Span::beginning) testing::Shortage::end();
     try {
       work.wait();
-      EXPECT_EQ(value[count - 1], 3) << "with so many allocations: " << shortage.after;
-    } catch (const Error&) {
+      testing::Shortage::end();
+      EXPECT_EQ(value.back(), 3) << "with so many allocations: " << shortage.after;
+    } catch (const std::exception&) {
+      testing::Shortage::end();
       course = Course::failed;
     }
   });
@@ -145,7 +152,7 @@ TEST(CollectiveMemory, ItMayRunOutForAMoment) {
   int after = 0;
   Course course = Course::was_called_again;
   for (; course != Course::went_well; ++after) {
-    course = all_reduce_with({.after = after, .refusals = 1});
+    course = all_reduce_with({.after = after, .refusals = 1}, Span::beginning);
     EXPECT_NE(course, Course::failed) << after;
   }
   EXPECT_GT(after, 5);
@@ -155,7 +162,8 @@ TEST(CollectiveMemory, ItMayRunOutForAMoment) {
 // it at the latest when this rank leaves.
 TEST(CollectiveMemory, ItMayRunOutForGood) {
   int after = 0;
-  while (all_reduce_with({.after = after, .refusals = testing::endless}) != Course::went_well) ++after;
+  while (all_reduce_with({.after = after, .refusals = testing::endless}, Span::all) != Course::went_well)
+    ++after;
   EXPECT_GT(after, 5);
 }
 
