@@ -6,8 +6,8 @@
 
 namespace parley::base {
 
-// Whether `to` lies a little behind `from` in its page. Memory that malloc() has mapped begins 16 bytes
-// behind the start of a page, so this is most of what is copied there from pages.
+// Whether `to` lies a little behind `from` in its page, as memory that malloc() has mapped, 16 bytes behind
+// the start of a page, does to a page.
 [[nodiscard]] inline bool lies_just_behind(std::uintptr_t to, std::uintptr_t from) noexcept {
   constexpr std::uintptr_t page = 4096, vector = 32;
   return (to - from) % page - 1 < vector - 1;
@@ -17,8 +17,9 @@ namespace parley::base {
 // a store waits for it.
 void copy_by_moves(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
 
-// memcpy(), of any size. It takes the string instruction for more than 2 KiB and up to some 1 MiB, which on
-// AMD's Zen 3 comes down to 2 GB/s, from 26 to 52, where `to` lies just behind `from`; moves copy 28 to 36.
+// memcpy(), of any size. It takes the string instruction for more than 2 KiB, which on AMD's Zen 3 comes down
+// to 1.8 GB/s where `to` lies just behind `from` (README, Decisions). From about 1 MiB on, where it no longer
+// does, moves are as fast as it is.
 inline void copy_bulk(void* to, const void* from, std::size_t bytes) noexcept {
   constexpr std::size_t most_without = 2048;
   if (bytes > most_without && lies_just_behind(reinterpret_cast<std::uintptr_t>(to),

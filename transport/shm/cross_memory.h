@@ -12,7 +12,8 @@
 // Copies out of another process's memory (cross-memory attach), and whether a pair of processes may.
 namespace parley::transport::shm {
 
-// Reads into.bytes bytes at `address` in `process`. Fails with the errno of process_vm_readv(2).
+// Reads into.bytes bytes at `address` in `process`; by way of a few pages here where the kernel's copy would
+// be as slow as base::copy_bulk() says. Fails with the errno of process_vm_readv(2).
 using ReadMemory = base::Status (*)(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept;
 base::Status read_process_memory(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept;
 
