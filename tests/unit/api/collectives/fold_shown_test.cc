@@ -9,8 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "transport/base/non_temporal.h"
-
 namespace parley::collective {
 namespace {
 
@@ -59,7 +57,6 @@ INSTANTIATE_TEST_SUITE_P(Ways, FoldShown,
                                            StoreChoice::Way::past_caches));
 
 TEST_P(FoldShown, GivesTheSumsWhateverTheWay) {
-  if (!base::has_copy_past_caches && GetParam() != StoreChoice::Way::cached) GTEST_SKIP();
   for (const std::size_t count : {0, 1, 255, 256, 257, 4095, 4096, 4097, 4096 + 255, 3 * 4096 + 300})
     for (const bool in_place : {false, true})
       for (const std::size_t behind : {0, 1}) expect_sums(count, in_place, behind);
