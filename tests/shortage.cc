@@ -24,6 +24,10 @@ bool is_refused() noexcept {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+// AddressSanitizer's own does not come by the one above.
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return is_refused() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
