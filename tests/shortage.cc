@@ -18,15 +18,15 @@ bool is_refused() noexcept {
 }
 }  // namespace
 
-// Not inlined, or GCC takes malloc beside delete for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  void* const memory = is_refused() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-// AddressSanitizer's own does not come by the one above.
+// Not inlined, or GCC takes malloc beside delete for a mismatch. Both are there, for AddressSanitizer's own
+// that does not throw would not come by ours.
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return is_refused() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* const memory = operator new(bytes, std::nothrow);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);

@@ -99,7 +99,6 @@ class SimulatedDevice final : public Api {
   Code enter_device(int device, void*& previous) noexcept override;
   void leave_device(void* previous) noexcept override;
   [[nodiscard]] int current_device() const noexcept override;
-
   Code reach_device(int other) noexcept override;
 
   Code allocate(std::size_t bytes, std::byte*& memory) noexcept override;

@@ -13,6 +13,13 @@ namespace parley::base {
   return (to - from) % page - 1 < vector - 1;
 }
 
+// Whether the string instruction, by which memcpy() and the kernel copy so many bytes, is slow there: see
+// copy_bulk().
+[[nodiscard]] inline bool is_slow_by_string(const void* to, std::uintptr_t from, std::size_t bytes) noexcept {
+  constexpr std::size_t most_without = 2048;
+  return bytes > most_without && lies_just_behind(reinterpret_cast<std::uintptr_t>(to), from);
+}
+
 // By loads and stores, each load before the store that has its place in the page: what is loaded behind such
 // a store waits for it.
 void copy_by_moves(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
@@ -21,9 +28,7 @@ void copy_by_moves(std::byte* to, const std::byte* from, std::size_t bytes) noex
 // to 1.8 GB/s where `to` lies just behind `from` (README, Decisions). From about 1 MiB on, where it no longer
 // does, moves are as fast as it is.
 inline void copy_bulk(void* to, const void* from, std::size_t bytes) noexcept {
-  constexpr std::size_t most_without = 2048;
-  if (bytes > most_without && lies_just_behind(reinterpret_cast<std::uintptr_t>(to),
-                                               reinterpret_cast<std::uintptr_t>(from))) [[unlikely]]
+  if (is_slow_by_string(to, reinterpret_cast<std::uintptr_t>(from), bytes)) [[unlikely]]
     return copy_by_moves(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
   std::memcpy(to, from, bytes);
 }

@@ -79,10 +79,8 @@ Status read_aside(pid_t process, std::uint64_t address, base::MemoryRef into) no
 }  // namespace
 
 Status read_process_memory(pid_t process, std::uint64_t address, base::MemoryRef into) noexcept {
-  constexpr std::size_t most_at_once = 2048;
-  const bool is_slow = base::lies_just_behind(reinterpret_cast<std::uintptr_t>(into.data), address);
-  return is_slow && into.bytes > most_at_once ? read_aside(process, address, into)
-                                              : read_at_once(process, address, into);
+  const bool is_slow = base::is_slow_by_string(into.data, address, into.bytes);
+  return is_slow ? read_aside(process, address, into) : read_at_once(process, address, into);
 }
 
 std::shared_ptr<const CrossMemory> CrossMemory::create(ReadMemory read) {

@@ -26,8 +26,8 @@ class Capture {
     }
     using Begin = int (*)(cuda::Stream, int mode);
     const auto begin = function<Begin>("cuStreamBeginCapture_v2");
-    constexpr int global =
-        0;  // as PyTorch's: a call that is forbidden now spoils it, whatever thread makes it
+    // As PyTorch's: a call that is forbidden now spoils it, whatever thread makes it.
+    constexpr int global = 0;
     expect(begin != nullptr && begin(stream, global) == 0, "cuStreamBeginCapture");
   }
   ~Capture() {
