@@ -38,15 +38,11 @@ endfunction()
 
 # parley_test_objects(multiprocess_support a.cc b.cc): compiles once what several programs share. The variable of that
 # name holds the objects, as SOURCES of parley_test() takes them. It makes and checks data, and is optimized for that
-# in a sanitizer's build, too.
+# in every build.
 function(parley_test_objects name)
   add_library(${name}_objects OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${name}_objects PRIVATE parley_build_flags parley_internal GTest::gtest)
-  if(PARLEY_SANITIZE)  # without the compiled headers, which are not optimized
-    target_compile_options(${name}_objects PRIVATE -O1)
-  else()
-    parley_test_headers_for(${name}_objects)
-  endif()
+  target_compile_options(${name}_objects PRIVATE -O1)  # without the compiled headers, which are not optimized
   set(${name} $<TARGET_OBJECTS:${name}_objects> PARENT_SCOPE)
 endfunction()
 
