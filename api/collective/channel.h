@@ -48,7 +48,10 @@ class Channel {
   // Whether nothing of its own is under way, beside the calls. Until then it must live.
   [[nodiscard]] bool is_at_rest() const noexcept { return meeting_ == nullptr || meeting_->is_idle(); }
   // The boards, once no call of this group comes any more; null: there are none.
-  [[nodiscard]] std::unique_ptr<Commons> take_commons() noexcept { return std::move(sharing_.commons); }
+  [[nodiscard]] std::unique_ptr<Commons> take_commons() noexcept {
+    if (sharing_.commons != nullptr || meeting_ == nullptr) return std::move(sharing_.commons);
+    return meeting_->take_commons();
+  }
   // Which algorithm a call would take, in words.
   [[nodiscard]] std::string explain(const Question& question) const { return plans_.explain(question); }
 

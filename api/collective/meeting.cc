@@ -243,10 +243,12 @@ void Meeting::end() noexcept {
   const bool is_agreed = has_ended_well && std::all_of(words_.begin(), words_.end(),
                                                        [](std::byte word) { return word != std::byte{0}; });
   if (is_agreed) lane_.sharing.commons = std::move(commons_);
+  // Others may have heard of it all, and read our board before they hear what came then.
+  const bool may_be_read = state_ == State::agreeing && !has_ended_well;
+  if (!may_be_read) commons_.reset();
   if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
   state_ = State::over;
   under_way_ = nullptr;
-  commons_.reset();
   board_.reset();
   on_over_();
   lane_.sharing.meeting = nullptr;

@@ -43,6 +43,9 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
     return greeting_.is_idle() && telling_.is_idle() && agreement_.is_idle();
   }
 
+  // The boards, where it was aborted when others may have come to use them; null: there are none.
+  [[nodiscard]] std::unique_ptr<Commons> take_commons() noexcept { return std::move(commons_); }
+
   void advance() noexcept override;
   bool look() noexcept override;
   [[nodiscard]] Awaited awaited() const noexcept override;
@@ -96,7 +99,7 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   std::vector<std::uint32_t> here_;     // the ranks of our host, in their order
   std::vector<Card> cards_;             // of those
   std::vector<std::uint32_t> waiting_;  // ranks that do not see our board yet
-  std::unique_ptr<Commons> commons_;    // until all have it
+  std::unique_ptr<Commons> commons_;    // until all have it, or others may
 };
 
 }  // namespace parley::collective
