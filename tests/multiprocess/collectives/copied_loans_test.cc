@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/long_tests.h"
 #include "tests/multiprocess/collectives/copies.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
+#include "tests/sanitizer.h"
 #include "tests/unit/shm/refuse_calls.h"
 
 namespace parley::testing {
@@ -44,11 +46,12 @@ void expect_sum(const Tensor& result, std::int32_t one, std::int32_t other) {
 // Each buffer of each rank lies in the arena or in ordinary memory, and some calls are too small to be
 // copied.
 TEST(CopiedLoans, GiveTheRightElementsWhereverBuffersLie) {
+  static const int rounds = long_tests() ? 48 : sanitizer::is_on ? 8 : 16;
   const auto run = [](int rank, int) {
     clock_speed = stages_are_slow;
     ProcessGroup world = init();
     for (int i = 0; i < 6; ++i) world.barrier();
-    for (int round = 0; round < 24; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       Random random(static_cast<std::uint64_t>(round));
       const std::int64_t elements = random.next() % 4 == 0 ? 70'001 : count;
       const bool in_place = random.next() % 2 == 0;
