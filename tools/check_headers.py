@@ -107,18 +107,15 @@ class Headers:
                              PUBLIC if public else [*PRIVATE, f"-I{self.root}"])
 
     def private(self, compiler, chain):
-        """A chain of headers or sources, and where it fails each of them."""
+        """A chain of headers, or a source. Of a chain that fails each is compiled, to say which."""
         output, _ = self.compile(compiler, *chain)
-        if output and len(chain) > 1:
-            before = len(self.findings.lines) + len(self.absent)
-            for path in chain:
-                self.private(compiler, [path])
-            if len(self.findings.lines) + len(self.absent) > before:
-                return
-        if missing := ABSENT.search(output or ""):
+        if not output or (len(chain) > 1 and any([self.private(compiler, [path]) for path in chain])):
+            return bool(output)
+        if missing := ABSENT.search(output):
             self.absent.add(missing[1])
-        elif output:
+        else:
             self.findings.add(chain[-1], 1, f"does not compile alone with {compiler}\n{output}")
+        return True
 
     def public_with(self, compiler):
         """The public headers, one after the other, each beside the yardstick if it seems slow."""
