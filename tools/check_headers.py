@@ -37,19 +37,19 @@ def is_of_library(path):
 
 
 def included_by(root, headers):
-    """For each header the headers of the tree that it includes, by way of others, too."""
+    """For each header the headers of the tree that it includes, by way of others, too; but for those that include it in
+    their turn."""
     of_name = {name_for_include(path)[1:-1]: path for path in headers}
     names = {path: re.findall(r'^#include [<"]([^>"]+)[>"]', (root / path).read_text(), re.M) for path in headers}
     reached = {}
-
-    def reach(path):
-        if path not in reached:
-            reached[path] = set()
-            for included in (of_name[name] for name in names[path] if name in of_name):
-                reached[path] |= {included} | reach(included)
-        return reached[path]
-
-    return {path: reach(path) for path in headers}
+    for path in headers:
+        reached[path], left = set(), [path]
+        while left:
+            for included in [of_name[name] for name in names[left.pop()] if name in of_name]:
+                if included not in reached[path]:
+                    reached[path].add(included)
+                    left.append(included)
+    return {path: {other for other in reached[path] if path not in reached[other]} for path in headers}
 
 
 def chains(included):

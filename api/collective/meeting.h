@@ -19,7 +19,8 @@ namespace parley::collective {
 //
 // Course: none --begin()--> introducing --its host's have come--> showing --all see it, or one does not-->
 //         telling --its host's have told--> agreeing --all have told--> over
-// A failure or an abort of the group's collectives leads from everywhere to `over`, with nothing.
+// A failure or an abort of the group's collectives leads from everywhere to `over`, with nothing, but
+// that from `agreeing` the boards are kept, for others may have heard that all agree.
 // Thread-safety: none; the engine's lock.
 class Meeting final : public transport::Agent, public transport::Watcher, public Delay {
  public:

@@ -181,6 +181,11 @@ class Headers(Check):
                                       "transport/shm/slot.h": "#pragma once\nstd::string name();\n"},
                           "transport/shm/slot.h:1: does not compile alone")
 
+    def test_header_that_includes_what_includes_it(self):
+        self.assert_found("headers", {"transport/shm/ring.h": '#pragma once\n#include "transport/shm/slot.h"\nstd::string a();\n',
+                                      "transport/shm/slot.h": '#pragma once\n#include "transport/shm/ring.h"\n'},
+                          "transport/shm/ring.h:1: does not compile alone")
+
     def test_slow_public_header(self):
         self.assert_found("headers", {}, "error.h:1: takes", "at most 0.0001", arguments=("--max-times", "0.0001"))
 
