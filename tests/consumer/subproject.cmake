@@ -1,7 +1,7 @@
 # In a project of somebody else's: by add_subdirectory(), which is looked at without a build, and by FetchContent in one
 # that wants shared libraries. Then what that build installs, below a DESTDIR and moved: for find_package() and
-# pkg-config, and what the library exports. Last the same build without OpenSSL: of the
-# library only the sockets are compiled anew.
+# pkg-config, and what the library exports. Last the same build without OpenSSL: of the library only the sockets are compiled
+# anew.
 include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
 
 set(source "${CMAKE_CURRENT_LIST_DIR}/subproject")

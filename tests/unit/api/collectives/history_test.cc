@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,10 +35,10 @@ class Histories : public ::testing::Test {
     for (; count > 0; --count) (void)call_ended(barrier);
   }
   // What rank 0 sends in its call of that number.
-  void send(std::int64_t number, const Signature& signature) {
+  void send(std::int64_t number, const Signature& signature, std::uint32_t in = context) {
     const std::vector<std::byte> data(4);
     const auto sent =
-        world_.send(0, 1, transport::tag_with_note(number, signature.packed()), data, false, context);
+        world_.send(0, 1, transport::tag_with_note(number, signature.packed()), data, false, in);
     ASSERT_EQ(sent.status.code(), base::Code::ok);
     world_.settle();
   }
@@ -118,9 +119,7 @@ TEST_F(Histories, NumbersBeginAgain) {
 }
 
 TEST_F(Histories, MessagesOfOtherContextsAreNotItsOwn) {
-  const std::vector<std::byte> data(4);
-  (void)world_.send(0, 1, transport::tag_with_note(call_ended(fold), fold.packed()), data, false, 0);
-  world_.settle();
+  send(call_ended(fold), fold, 0);
   EXPECT_EQ(end(), std::nullopt);
 }
 
