@@ -106,9 +106,11 @@ bool Commons::is_card_withdrawn(std::uint32_t rank, std::uint32_t card) const no
   return shared_card(rank, card).is_withdrawn.load(std::memory_order_relaxed) != 0;
 }
 
-void Commons::leave() noexcept {
-  // release: our last looks at the others' boards come before. Pairs with is_unread().
-  stay_word(team_.rank).store(in_use_[team_.rank] | has_left, std::memory_order_release);
+void Commons::leave(std::byte* board) noexcept {
+  auto& stay = *reinterpret_cast<std::atomic<std::uint64_t>*>(board + left_at);
+  // relaxed: only its owner writes it. release: our last looks at the others' boards come before. Pairs with
+  // is_unread().
+  stay.store(stay.load(std::memory_order_relaxed) | has_left, std::memory_order_release);
 }
 
 bool Commons::is_unread(const transport::Messenger& messenger) const noexcept {

@@ -173,7 +173,9 @@ class Commons {
   [[nodiscard]] bool is_card_withdrawn(std::uint32_t rank, std::uint32_t card) const noexcept;
 
   // We read and show nothing more.
-  void leave() noexcept;
+  void leave() noexcept { leave(own_.get()); }
+  // The same for whose prepared board has become part of no Commons.
+  static void leave(std::byte* board) noexcept;
   // Whether all others have left, or their processes have ended: then our board may become something else.
   [[nodiscard]] bool is_unread(const transport::Messenger& messenger) const noexcept;
 

@@ -69,6 +69,15 @@ Meeting::Meeting(const Lane& lane, ScratchPool& scratch, std::uint32_t ranks_her
 Meeting::~Meeting() {
   if (transport::AgentList::is_linked(*this)) transport::AgentList::remove(*this);
   if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
+  if (!lane_.engine.in_forked_child()) give_back_board();  // the board is the parent's
+}
+
+// Others who keep theirs do so until we have done with them.
+void Meeting::give_back_board() noexcept {
+  if (commons_ != nullptr) commons_->leave();
+  commons_.reset();
+  if (board_ != nullptr) Commons::leave(board_.get());
+  board_.reset();
 }
 
 Commons::Stages Meeting::stages() const noexcept {
@@ -217,7 +226,9 @@ std::unique_ptr<Commons> Meeting::make_commons() {
                           reinterpret_cast<std::uintptr_t>(boards[rank].get()) % sizeof(BoardSlot) == 0;
     if (!is_there) return nullptr;
   }
-  return std::make_unique<Commons>(lane_.team, stages(), std::move(board_), std::move(boards));
+  auto commons = std::make_unique<Commons>(lane_.team, stages(), board_, std::move(boards));
+  board_.reset();
+  return commons;
 }
 
 void Meeting::map() noexcept {
@@ -244,12 +255,11 @@ void Meeting::end() noexcept {
                                                        [](std::byte word) { return word != std::byte{0}; });
   if (is_agreed) lane_.sharing.commons = std::move(commons_);
   // Others may have heard of it all, and read our board before they hear what came then.
-  const bool may_be_read = state_ == State::agreeing && !has_ended_well;
-  if (!may_be_read) commons_.reset();
+  const bool may_be_read = commons_ != nullptr && state_ == State::agreeing && !has_ended_well;
+  if (!may_be_read) give_back_board();
   if (transport::WatcherList::is_linked(*this)) transport::WatcherList::remove(*this);
   state_ = State::over;
   under_way_ = nullptr;
-  board_.reset();
   on_over_();
   lane_.sharing.meeting = nullptr;
 }

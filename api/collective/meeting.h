@@ -71,6 +71,7 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   void map() noexcept;
   [[nodiscard]] std::unique_ptr<Commons> make_commons();
   void end() noexcept;
+  void give_back_board() noexcept;
   [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept;
   [[nodiscard]] Commons::Stages stages() const noexcept;
   static void on_run_done(transport::Request& request) noexcept;

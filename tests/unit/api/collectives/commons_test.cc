@@ -180,6 +180,15 @@ TEST(Commons, WhoHasLeftHasDoneSoThoughHisBoardIsAnotherOneNow) {
   EXPECT_TRUE(boards.of(0).is_unread(messenger)) << "it is a tensor now";
 }
 
+// By who has no Commons of it, for the ranks have not all met.
+TEST(Commons, ABoardIsLeftWithoutThem) {
+  const BoardsInMemory boards(2, stages);
+  const transport::Messenger messenger({.self = 0, .peer_count = 2});
+  EXPECT_FALSE(boards.of(0).is_unread(messenger));
+  Commons::leave(boards.memory(1));
+  EXPECT_TRUE(boards.of(0).is_unread(messenger));
+}
+
 TEST(Commons, HasNothingToRingForWithoutALink) {
   const BoardsInMemory boards(3, stages);
   transport::Messenger messenger({.self = 0, .peer_count = 3});
