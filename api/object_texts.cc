@@ -19,9 +19,9 @@ namespace {
 using base::concat;
 
 // Where lists travel. Its messages match no others of the group.
-class Channel {
+class TextChannel {
  public:
-  Channel(const GroupState& group, const ObjectOptions& options)
+  TextChannel(const GroupState& group, const ObjectOptions& options)
       : group_(GroupAccess::make(group.within(group.all_contexts.object_lists))), options_(options) {}
 
   void send(std::span<const std::string> texts, int destination) {
@@ -80,12 +80,12 @@ void send_texts(ProcessGroup& group, std::span<const std::string> texts, int des
                 const ObjectOptions& options) {
   const GroupState& state = require_member(GroupAccess::state(group), "send_object_list");
   if (const std::string fault = size_fault(texts, options); !fault.empty()) throw UsageError(fault);
-  Channel(state, options).send(texts, destination);
+  TextChannel(state, options).send(texts, destination);
 }
 
 TextList receive_texts(ProcessGroup& group, int source, const ObjectOptions& options) {
   const GroupState& state = require_member(GroupAccess::state(group), "recv_object_list");
-  return Channel(state, options).receive(source);
+  return TextChannel(state, options).receive(source);
 }
 
 void refuse_object(const ProcessGroup& group, int source, const std::string& why) {

@@ -13,7 +13,7 @@
 namespace parley::bench {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_in(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), "shared memory: " + what);
 }
 
@@ -21,17 +21,17 @@ namespace {
 
 SharedMemory SharedMemory::create(std::size_t bytes) {
   base::UniqueFd fd(::memfd_create("parley-bench", MFD_CLOEXEC));
-  if (!fd) fail("memfd_create");
-  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) fail("ftruncate");
+  if (!fd) fail_in("memfd_create");
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) fail_in("ftruncate");
   return {std::move(fd), bytes};
 }
 
 SharedMemory SharedMemory::open_from(pid_t owner, int fd) {
   const std::string path = "/proc/" + std::to_string(owner) + "/fd/" + std::to_string(fd);
   base::UniqueFd own(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!own) fail("open " + path);
+  if (!own) fail_in("open " + path);
   struct stat status {};
-  if (::fstat(own.get(), &status) != 0) fail("fstat " + path);
+  if (::fstat(own.get(), &status) != 0) fail_in("fstat " + path);
   return {std::move(own), static_cast<std::size_t>(status.st_size)};
 }
 
@@ -40,7 +40,7 @@ SharedMemory::SharedMemory(base::UniqueFd fd, std::size_t bytes)
 
 SharedMemory::Mapping SharedMemory::map(int fd, std::size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-  if (memory == MAP_FAILED) fail("mmap");
+  if (memory == MAP_FAILED) fail_in("mmap");
   return {memory, Unmap{bytes}};
 }
 

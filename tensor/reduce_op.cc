@@ -14,7 +14,7 @@ namespace {
 using Kind = ReduceOp::Kind;
 
 // In the order of the enumerators.
-constexpr std::array<std::string_view, ReduceOp::kind_count> names = {
+constexpr std::array<std::string_view, ReduceOp::kind_count> op_names = {
     "sum",  "product", "min", "max",    "avg",    "band",       "bor",
     "bxor", "land",    "lor", "minloc", "maxloc", "premul_sum", "custom"};
 
@@ -56,7 +56,7 @@ const ReduceFunction& ReduceOp::function() const {
 
 std::string_view name(ReduceOp::Kind kind) noexcept {
   const auto index = static_cast<std::size_t>(kind);
-  return index < names.size() ? names[index] : "unknown";
+  return index < op_names.size() ? op_names[index] : "unknown";
 }
 
 std::ostream& operator<<(std::ostream& out, const ReduceOp& op) {

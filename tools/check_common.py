@@ -17,11 +17,11 @@ class Findings:
         self.lines = []
 
     def add(self, path, line, message):
-        self.lines.append(f"{path}:{line}: {message}")
+        self.lines.append((str(path), line, message))
 
     def exit(self, what, count):
-        for line in self.lines:
-            print(line, file=sys.stderr)
+        for path, line, message in sorted(self.lines):
+            print(f"{path}:{line}: {message}", file=sys.stderr)
         print(f"{what}: {count} files checked, {len(self.lines)} findings")
         sys.exit(1 if self.lines else 0)
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Each header compiles alone; public ones as a user sees them: only <parley/...>, warnings as errors, and fast. With
---sources, each file of the library, too: builds put a dozen together, and would not miss what one fails to include."""
+"""Each header of the library compiles alone; public ones as a user sees them: only <parley/...>, warnings as errors,
+and fast. With --all those of the tests, the benchmarks and the tools, too, and each file of the library: builds put
+up to twenty together, and would not miss what one fails to include."""
 
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -93,9 +95,8 @@ def compile_alone(root, compiler, folders, names, flags):
 class Headers:
     """Compiles files of a tree and keeps what is found."""
 
-    def __init__(self, root, max_times):
-        self.root, self.max_times = root, max_times
-        self.headers = check_common.files(root, ".h")
+    def __init__(self, root, max_times, headers):
+        self.root, self.max_times, self.headers = root, max_times, headers
         self.public = [path for path in self.headers if check_common.is_public_header(path)]
         self.folders = sorted({Path(*path.parts[:path.parts.index("include") + 1]) for path in self.public})
         self.findings = check_common.Findings()
@@ -114,13 +115,15 @@ class Headers:
         if missing := ABSENT.search(output):
             self.absent.add(missing[1])
         else:
-            self.findings.add(chain[-1], 1, f"does not compile alone with {compiler}\n{output}")
+            before = " and ".join(str(path) for path in chain[:-1])
+            how = f"after {before}" if before else "alone"
+            self.findings.add(chain[-1], 1, f"does not compile {how} with {compiler}\n{output}")
         return True
 
     def public_with(self, compiler):
         """The public headers, one after the other, each beside the yardstick if it seems slow."""
         slowest = (0, "")
-        yardstick = self.yardstick(compiler)
+        yardstick = min(self.yardstick(compiler) for _ in range(3))
         for path in self.public:
             output, seconds = self.compile(compiler, path)
             if output:
@@ -137,14 +140,18 @@ class Headers:
         return f"slowest public header for {compiler}: {slowest[1]}, {slowest[0]:.2f} times as long as {YARDSTICK}"
 
     def yardstick(self, compiler):
-        return compile_alone(self.root, compiler, [], [YARDSTICK], [])[1]
+        output, seconds = compile_alone(self.root, compiler, [], [YARDSTICK], [])
+        if output:
+            sys.exit(f"{YARDSTICK}, by which {compiler} is measured, does not compile\n{output}")
+        return seconds
 
 
 def main():
     parser = check_common.arguments(__doc__)
     parser.add_argument("--compiler", default="c++", help="for every header (default: c++)")
     parser.add_argument("--public-compiler", action="append", default=[], help="also for the public headers")
-    parser.add_argument("--sources", action="store_true", help="also the library's .cc files")
+    parser.add_argument("--all", action="store_true",
+                        help="also the headers of tests, benchmarks and tools, and the library's .cc files")
     parser.add_argument("--max-times", type=float, default=MAX_TIMES,
                         help=f"as long as {YARDSTICK} a public header may take (default: {MAX_TIMES})")
     options = parser.parse_args()
@@ -153,10 +160,11 @@ def main():
         check_common.require(compiler, "g++ clang")
         compilers.setdefault(os.path.realpath(shutil.which(compiler)), compiler)
 
-    tree = Headers(options.root, options.max_times)
+    headers = [path for path in check_common.files(options.root, ".h") if options.all or is_of_library(path)]
+    sources = [path for path in check_common.files(options.root, ".cc") if options.all and is_of_library(path)]
+    tree = Headers(options.root, options.max_times, headers)
     included = included_by(options.root, tree.headers)
     groups = list(chains({path: included[path] - set(tree.public) for path in tree.headers if path not in tree.public}))
-    sources = [path for path in check_common.files(options.root, ".cc") if options.sources and is_of_library(path)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         lines = [pool.submit(tree.public_with, compiler) for compiler in compilers.values()]
         for job in [pool.submit(tree.private, options.compiler, group) for group in [*groups, *([s] for s in sources)]]:

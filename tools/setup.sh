@@ -8,7 +8,7 @@ parley_build_packages=(
 # iproute2: two hosts in one; the others: launchers that tests/multiprocess/discovery runs.
 parley_test_packages=(iproute2 openmpi-bin mpich slurm-wlm munge)
 parley_check_packages=(clang clang-format git)
-parley_fuzz_packages=(clang libclang-rt-14-dev)
+parley_fuzz_packages=(clang lld libclang-rt-14-dev)
 # Other libraries that bench/peers measures; installed by tools/peers, and by nothing else.
 parley_peer_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev libgloo-dev)
 

@@ -14,7 +14,7 @@ namespace parley::wireup {
 namespace {
 
 // Of what is asked only to tell people.
-constexpr auto patience = std::chrono::seconds(1);
+constexpr auto telling_patience = std::chrono::seconds(1);
 // For the store to say which keys are not there yet.
 constexpr auto answer_time = std::chrono::milliseconds(10);
 
@@ -113,7 +113,7 @@ std::string Attendance::standing() {
   if (!silence_.empty()) return base::concat("the store gives no answer (", silence_, "), before: ", seen_);
   std::string refused;
   try {
-    refused = read_refusals(store_, round_, base::Deadline::after(patience));
+    refused = read_refusals(store_, round_, base::Deadline::after(telling_patience));
   } catch (const StoreError& error) {
     PARLEY_LOG(debug, "init", "the notes of refusals cannot be read: ", error.what());
   }

@@ -17,7 +17,7 @@ namespace parley::wireup {
 namespace {
 
 // For the cards that are read together.
-constexpr auto patience = std::chrono::seconds(5);
+constexpr auto reading_patience = std::chrono::seconds(5);
 // Of stop() with a store that is slow.
 constexpr auto patience_at_end = std::chrono::seconds(1);
 
@@ -66,7 +66,7 @@ void CardDesk::State::work() noexcept {
 std::string CardDesk::State::read(std::span<const int> ranks) const noexcept try {
   const auto open_store = store.lock();
   if (open_store == nullptr) return "the store with its address is closed";
-  auto cards = read_cards(*open_store, prefix, ranks, base::Deadline::after(patience));
+  auto cards = read_cards(*open_store, prefix, ranks, base::Deadline::after(reading_patience));
   for (std::size_t i = 0; i < ranks.size(); ++i) roster->learn(ranks[i], std::move(cards[i]));
   return {};
 } catch (const std::exception& error) {

@@ -13,7 +13,7 @@
 namespace parley::wireup {
 namespace {
 
-constexpr auto look_period = std::chrono::milliseconds(1);
+constexpr auto handle_look_period = std::chrono::milliseconds(1);
 
 // Worlds that leave on a thread of their own.
 std::atomic<int> departures{0};
@@ -56,7 +56,7 @@ void wait_for_departures(std::chrono::nanoseconds timeout) noexcept {
   const auto deadline = base::Deadline::after(timeout);
   // acquire: pairs with the release above.
   while (departures.load(std::memory_order_acquire) != 0 && !deadline.expired())
-    std::this_thread::sleep_for(look_period);
+    std::this_thread::sleep_for(handle_look_period);
 }
 
 }  // namespace parley::wireup

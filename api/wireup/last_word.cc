@@ -18,10 +18,10 @@
 namespace parley::wireup {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(1);
+constexpr auto word_patience = std::chrono::seconds(1);
 constexpr auto patience_of_completions = std::chrono::milliseconds(100);
 
-std::string key_of(const LastWords& where, int rank) {
+std::string word_key(const LastWords& where, int rank) {
   return where.prefix + std::to_string(rank);
 }
 
@@ -51,7 +51,7 @@ std::optional<std::string> ask(std::shared_ptr<Store> store, std::string key,
   base::start_own_thread("lastword", [answer, store = std::move(store), key = std::move(key)]() noexcept {
     std::optional<std::string> text;
     try {
-      text = read_text(*store, key, base::Deadline::after(patience));
+      text = read_text(*store, key, base::Deadline::after(word_patience));
     } catch (const std::exception&) {
       text.reset();
     }
@@ -71,10 +71,10 @@ void leave_last_word(const World& world, std::optional<int> culprit) noexcept {
   const auto store = world.store.get();
   if (!world.on_demand || store == nullptr) return;
   try {
-    store->set_string(key_of(world.last_words, world.rank),
-                      culprit ? std::to_string(*culprit) : "in good order", patience);
+    store->set_string(word_key(world.last_words, world.rank),
+                      culprit ? std::to_string(*culprit) : "in good order", word_patience);
     if (culprit)
-      note_death(*store, world.last_words, {world.rank, *culprit}, base::Deadline::after(patience));
+      note_death(*store, world.last_words, {world.rank, *culprit}, base::Deadline::after(word_patience));
   } catch (const std::exception& error) {
     PARLEY_LOG(debug, "init", "no last word in the store: ", error.what());
   }
@@ -88,7 +88,7 @@ std::optional<LastWord> find_last_word(const World& world, int rank, Asker asker
   if (in_a_hurry && world.store_is_silent.load(std::memory_order_relaxed)) return std::nullopt;
   try {
     const auto text =
-        ask(store, key_of(world.last_words, rank), in_a_hurry ? patience_of_completions : patience);
+        ask(store, word_key(world.last_words, rank), in_a_hurry ? patience_of_completions : word_patience);
     world.store_is_silent.store(!text, std::memory_order_relaxed);
     return text ? parse(*text, world.last_words) : std::nullopt;
   } catch (const std::exception& error) {
@@ -99,7 +99,7 @@ std::optional<LastWord> find_last_word(const World& world, int rank, Asker asker
 
 std::optional<LastWord> read_last_word(Store& store, const LastWords& where, int rank,
                                        base::Deadline deadline) {
-  return parse(read_text(store, key_of(where, rank), deadline), where);
+  return parse(read_text(store, word_key(where, rank), deadline), where);
 }
 
 // One value, to which each note adds "RANK=CULPRIT ".

@@ -28,11 +28,11 @@ using transport::PeerState;
 namespace {
 
 // Of two looks of one rank.
-constexpr std::chrono::nanoseconds look_period = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds base_period = std::chrono::seconds(1);
 // More while it waits, for each rank: a thousand that wait ask the store 250 times a second together.
 constexpr std::chrono::nanoseconds period_per_rank = std::chrono::milliseconds(3);
 // For one look at the store.
-constexpr auto patience = std::chrono::seconds(1);
+constexpr auto look_patience = std::chrono::seconds(1);
 // Other places that a waiting rank links to; in larger jobs those behind it in the order of ranks.
 constexpr std::size_t most_places = 256;
 
@@ -118,7 +118,7 @@ struct Lookout::Desk {
 void Lookout::Desk::work() noexcept {
   std::unique_lock lock(mutex);
   for (;;) {
-    changed.wait_for(lock, look_period, [&] { return is_over || question; });
+    changed.wait_for(lock, base_period, [&] { return is_over || question; });
     if (is_over) return;
     const auto asked = std::exchange(question, std::nullopt);
     is_busy = true;
@@ -159,7 +159,7 @@ std::vector<Fate> Lookout::Desk::find_fates(const std::vector<int>& gone) {
   std::vector<Fate> found;
   const auto open_store = store.lock();
   if (open_store == nullptr) return found;
-  const auto deadline = base::Deadline::after(patience);
+  const auto deadline = base::Deadline::after(look_patience);
   for (const Death& death : read_deaths(*open_store, last_words, deadline))
     found.push_back({death.rank, Code::peer_died, death.culprit});
   for (const int rank : gone) {
@@ -199,7 +199,7 @@ Fate Lookout::Desk::inquire(Store& open_store, int rank, base::Deadline deadline
 
 Lookout::Lookout(World& world)
     : rank_(world.rank),
-      period_(look_period + world.size * period_per_rank),
+      period_(base_period + world.size * period_per_rank),
       sees_rank_0_(world.roster->topology().share_place(0, world.rank)),
       others_(other_places(world)),
       desk_(std::make_shared<Desk>()) {
@@ -229,7 +229,7 @@ void Lookout::stop() noexcept {
   desk_->changed.notify_all();
   std::thread thread = std::move(thread_);  // whoever comes next finds none
   if (!thread.joinable()) return;
-  const bool is_idle = desk_->changed.wait_for(lock, patience, [this] { return !desk_->is_busy; });
+  const bool is_idle = desk_->changed.wait_for(lock, look_patience, [this] { return !desk_->is_busy; });
   lock.unlock();
   if (is_idle)
     thread.join();

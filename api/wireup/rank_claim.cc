@@ -15,7 +15,7 @@ namespace parley::wireup {
 namespace {
 
 // Who is asked only to fail sooner is not waited for longer.
-constexpr auto patience = std::chrono::seconds(1);
+constexpr auto claim_patience = std::chrono::seconds(1);
 
 // Who has a rank. Kept in the store as one line.
 struct Claim {
@@ -52,7 +52,7 @@ Claim decode(const std::string& text) {
   return claim;
 }
 
-std::string key_of(int rank) {
+std::string claim_key(int rank) {
   return base::concat("parley/rank/", rank);
 }
 
@@ -76,7 +76,7 @@ std::string key_of(int rank) {
 
 Turn claim_rank(Store& store, int rank, int world_size, const std::function<bool(std::int64_t)>& is_over,
                 base::Deadline deadline) {
-  std::string current = read_text(store, key_of(rank), deadline);
+  std::string current = read_text(store, claim_key(rank), deadline);
   for (;;) {
     Turn turn;
     if (!current.empty()) {
@@ -86,14 +86,14 @@ Turn claim_rank(Store& store, int rank, int world_size, const std::function<bool
     }
     for (; is_over(turn.round); ++turn.round) turn.again = false;
     const std::string own = encode(own_claim(turn.round, world_size));
-    const std::string now = exchange_text(store, key_of(rank), current, own, deadline);
+    const std::string now = exchange_text(store, claim_key(rank), current, own, deadline);
     if (now == own) return turn;
     current = now;  // somebody else was faster
   }
 }
 
 bool is_held(Store& store, int rank, int world_size, base::Deadline deadline) {
-  const std::string text = read_text(store, key_of(rank), deadline);
+  const std::string text = read_text(store, claim_key(rank), deadline);
   if (text.empty()) return false;
   const Claim holder = decode(text);
   return !holder.is_gone() && holder.world_size == world_size;
@@ -110,9 +110,9 @@ std::string why_absent(const rendezvous::AddressCard& card, const Claim& claim) 
 std::vector<Store::Value> read_claims(Store* store, const std::vector<int>& ranks) {
   if (store == nullptr) return {};
   std::vector<std::string> keys;
-  for (const int rank : ranks) keys.push_back(key_of(rank));
+  for (const int rank : ranks) keys.push_back(claim_key(rank));
   try {
-    return store->multi_get(keys, patience);
+    return store->multi_get(keys, claim_patience);
   } catch (const StoreError& error) {
     PARLEY_LOG(debug, "init", "the store does not tell who has which rank: ", error.what());
     return {};
@@ -138,12 +138,12 @@ std::vector<Absentee> find_absentees(Store* store, const Roster& roster, const s
 void give_up_rank(Store& store, int rank) noexcept {
   try {
     const auto deadline = base::Deadline::after(std::chrono::seconds(1));
-    const std::string current = read_text(store, key_of(rank), deadline);
+    const std::string current = read_text(store, claim_key(rank), deadline);
     if (current.empty()) return;
     Claim claim = decode(current);
     if (!claim.is_ours()) return;
     claim.is_given_up = true;
-    exchange_text(store, key_of(rank), current, encode(claim), deadline);
+    exchange_text(store, claim_key(rank), current, encode(claim), deadline);
   } catch (const std::exception& error) {
     PARLEY_LOG(debug, "init", "rank ", rank, " was not given up in the store: ", error.what());
   }

@@ -25,7 +25,7 @@ namespace {
 
 // While a roster waits to be confirmed: after this time there is a look for cards that were replaced, and
 // after twice the time again, up to the reminder's period.
-constexpr std::chrono::nanoseconds first_look = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds first_look_at_store = std::chrono::seconds(1);
 
 constexpr std::size_t most_bytes_of_cards = std::size_t{512} << 10;
 
@@ -260,7 +260,8 @@ std::optional<RollCall::Outcome> RollCall::exchange(const rendezvous::AddressCar
   std::int64_t latest = -1;
   const auto confirmed_name = [&] { return base::concat("confirmed/", latest, '/'); };
   const auto confirmations = [&] { return keys_of_ranks(confirmed_name()); };
-  for (auto look = first_look;; look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period)) {
+  for (auto look = first_look_at_store;;
+       look = std::min<std::chrono::nanoseconds>(2 * look, reminder_period)) {
     if (auto news = makes_list ? make_list(latest, terms) : read_list(latest)) {
       latest = news->listing.edition;
       if (latest >= own_edition_) {

@@ -12,9 +12,9 @@ namespace parley::wireup {
 namespace {
 
 // Who is refused has its own error to report.
-constexpr auto patience = std::chrono::seconds(1);
+constexpr auto refusal_patience = std::chrono::seconds(1);
 // A process that is restarted again and again leaves as many.
-constexpr std::size_t most_bytes = 16 << 10;
+constexpr std::size_t most_refusal_bytes = 16 << 10;
 constexpr std::size_t most_told = 4;
 
 std::string refusals_key(std::int64_t round) {
@@ -44,8 +44,8 @@ std::string read_text(Store& store, const std::string& key, base::Deadline deadl
 
 void note_refusal(Store& store, std::int64_t round, std::string_view note) noexcept {
   try {
-    const auto deadline = base::Deadline::after(patience);
-    if (read_text(store, refusals_key(round), deadline).size() > most_bytes) return;
+    const auto deadline = base::Deadline::after(refusal_patience);
+    if (read_text(store, refusals_key(round), deadline).size() > most_refusal_bytes) return;
     store.append(refusals_key(round), bytes_of(base::concat(note, '\n')), deadline.remaining());
   } catch (const std::exception& error) {
     PARLEY_LOG(debug, "init", "no note of a refusal in the store: ", error.what());

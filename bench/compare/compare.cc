@@ -22,7 +22,6 @@ namespace parley::bench::compare {
 namespace {
 
 constexpr int exit_failed = 1;
-constexpr int exit_signal = 128;
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;

@@ -11,6 +11,9 @@ namespace parley::bench::compare {
 // is the caller's to fill in. `signal` receives the signal that ended it early, else 0.
 Study conduct(const Workload& workload, const Budget& budget, bool raw, Progress& progress, int& signal);
 
+// The exit status of what a signal ended is this and the signal, as shells have it.
+inline constexpr int exit_signal = 128;
+
 // The path of this program, beside which the peers stand.
 std::string own_program();
 

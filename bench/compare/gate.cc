@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::size_t least_values = 3;
 
-using Json = nlohmann::json;
-
 Standing standing_of(const Line& line, const Entry& own) {
   Standing standing{line.where, line.bytes, {}, {}, {}, line.mode, line.disturbed};
   const Entry* const bound = line.find(limit_name);
@@ -34,7 +32,7 @@ Standing standing_of(const Line& line, const Entry& own) {
   return standing;
 }
 
-std::optional<Mode> mode_named(const Json& name) {
+std::optional<Mode> mode_named(const nlohmann::json& name) {
   if (!name.is_string()) return std::nullopt;
   for (const Mode mode : {Mode::sibling, Mode::near, Mode::far, Mode::mixed})
     if (name == to_string(mode)) return mode;
@@ -42,7 +40,7 @@ std::optional<Mode> mode_named(const Json& name) {
 }
 
 std::optional<Standing> standing_in(const std::string& line) {
-  const Json row = Json::parse(line, nullptr, false);
+  const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
   if (!row.is_object() || row.value("schema", "") != schema) return std::nullopt;
   if (row.value("system", "") != library_name || !row.contains("samples_us")) return std::nullopt;
   Standing standing;
@@ -52,8 +50,8 @@ std::optional<Standing> standing_in(const std::string& line) {
   standing.us = row.at("samples_us").get<std::vector<double>>();
   standing.mode = mode_named(row.at("mode"));
   standing.disturbed = row.at("disturbed");
-  const Json& limits = row.at("samples_limit_us");
-  const Json& probes = row.at("samples_probe_ns");
+  const nlohmann::json& limits = row.at("samples_limit_us");
+  const nlohmann::json& probes = row.at("samples_probe_ns");
   for (std::size_t i = 0; i < standing.us.size() && i < limits.size(); ++i) {
     if (!limits[i].is_number()) continue;
     standing.limit_times.push_back(standing.us[i] / limits[i].get<double>());
@@ -145,7 +143,7 @@ std::vector<Standing> read_standings(const std::string& text) {
         return one.where == standing->where && one.bytes == standing->bytes;
       });
       standings.push_back(std::move(*standing));
-    } catch (const Json::exception& error) {
+    } catch (const nlohmann::json::exception& error) {
       throw std::runtime_error("a row cannot be used (" + std::string(error.what()) + "): " + line);
     }
   }

@@ -17,7 +17,6 @@ namespace parley::bench::compare {
 namespace {
 
 constexpr double overview_seconds = 110;
-constexpr int exit_signal = 128;
 constexpr const char* page_name = "parley-bench.html";
 
 Workload overview_workload() {

@@ -11,7 +11,7 @@
 namespace parley::bench::compare {
 namespace {
 
-constexpr std::size_t least_values = 3;
+constexpr std::size_t least_ratios = 3;
 
 // Draws as many values as there are, with replacement, and gives their median.
 class Drawing {
@@ -53,7 +53,7 @@ Ratio::Bounds bootstrap(DrawOne&& draw_one) {
 
 Ratio median_ratio(std::span<const double> ratios) {
   Ratio result{median_of(ratios), std::nullopt, static_cast<int>(ratios.size())};
-  if (ratios.size() < least_values) return result;
+  if (ratios.size() < least_ratios) return result;
   Drawing drawing(ratios);
   result.bounds = bootstrap([&](std::mt19937_64& random) { return drawing.median_of_one(random); });
   return result;
@@ -62,7 +62,7 @@ Ratio median_ratio(std::span<const double> ratios) {
 Ratio ratio_of_medians(std::span<const double> above, std::span<const double> below) {
   const std::size_t count = std::min(above.size(), below.size());
   Ratio result{median_of(above) / median_of(below), std::nullopt, static_cast<int>(count)};
-  if (count < least_values) return result;
+  if (count < least_ratios) return result;
   Drawing upper(above);
   Drawing lower(below);
   result.bounds = bootstrap([&](std::mt19937_64& random) {

@@ -22,7 +22,7 @@ using figures::Range;
 
 constexpr int columns = 64;
 constexpr int rows = 14;
-constexpr int most_power_ticks = 7;
+constexpr int most_plot_ticks = 7;
 constexpr int no_one = -1;
 // Parley's comes first; then blue, green, magenta, yellow, cyan; the limit's is grey.
 constexpr std::array<int, 6> colour_codes = {91, 94, 92, 95, 93, 96};
@@ -216,7 +216,7 @@ class Plot {
   [[nodiscard]] std::string byte_axis() const {
     std::string labels(static_cast<std::size_t>(columns) + 8, ' ');
     for (const std::size_t tick :
-         figures::power_ticks(view_.lines.front()->bytes, view_.lines.back()->bytes, most_power_ticks)) {
+         figures::power_ticks(view_.lines.front()->bytes, view_.lines.back()->bytes, most_plot_ticks)) {
       const int column = static_cast<int>(x_of(static_cast<double>(tick))) * columns / canvas_.width();
       const std::string label = format_size(tick);
       labels.replace(static_cast<std::size_t>(column), label.size(), label);

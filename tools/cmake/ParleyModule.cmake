@@ -7,6 +7,8 @@ target_compile_features(parley_build_flags INTERFACE cxx_std_20)
 target_compile_options(parley_build_flags INTERFACE
   -Wall -Wextra -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wno-sign-conversion
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>  # there, what files of other names hide is no mistake
+  # Nor what a file keeps to itself, though it is included there.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage>
   $<$<BOOL:${PARLEY_WARNINGS_AS_ERRORS}>:-Werror>)
 # At -O3 GCC 12 takes the concatenation of strings for an overlapping copy (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -32,18 +34,43 @@ endif()
 
 set_property(GLOBAL PROPERTY PARLEY_MODULES "")
 
-# Compiles a target's files about a dozen at a time, as one text: headers are read, and templates made, once for all of
-# them. That each file includes what it uses is then for `tools/check_headers.py --sources` to see.
-set(parley_unity UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+# Compiles a target's files up to twenty at a time, as one text: headers are read, and templates made, once for all of
+# them. That each file includes what it uses is then for `tools/check_headers.py --all` to see.
+set(parley_files_of_a_text 20)
+set(parley_unity UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${parley_files_of_a_text})
 if(PARLEY_UNITY)
   set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE ${parley_files_of_a_text})
 endif()
 
-# parley_apart(FILE...): files of this folder whose unnamed namespaces have names of another file's, so that they are
-# always compiled by themselves.
-function(parley_apart)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# parley_apart(TARGET FILE|FILE+FILE...): files of this folder whose unnamed namespaces have names of another file's, so
+# that they are never compiled as one text with the target's other files, but each by itself; or together those that are
+# joined by a plus. What two such targets of a folder share would be where the later one puts it.
+function(parley_apart target)
+  get_target_property(rest ${target} SOURCES)
+  list(FILTER rest INCLUDE REGEX "^[^$]*\\.cc$")
+  set(number 0)
+  foreach(text IN LISTS ARGN)
+    string(REPLACE "+" ";" files "${text}")
+    foreach(file IN LISTS files)
+      if(NOT file IN_LIST rest)
+        message(FATAL_ERROR "${target} has no source ${file} that could be compiled apart")
+      endif()
+    endforeach()
+    list(REMOVE_ITEM rest ${files})
+    set_source_files_properties(${files} PROPERTIES UNITY_GROUP apart_${number})
+    math(EXPR number "${number} + 1")
+  endforeach()
+  # The rest in texts of about the same size.
+  list(LENGTH rest length)
+  math(EXPR texts "(${length} + ${parley_files_of_a_text} - 1) / ${parley_files_of_a_text}")
+  set(index 0)
+  foreach(file IN LISTS rest)
+    math(EXPR number "${index} * ${texts} / ${length}")
+    set_source_files_properties("${file}" PROPERTIES UNITY_GROUP rest_${number})
+    math(EXPR index "${index} + 1")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # parley_module(transport/tcp SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h] [DEPENDS transport/base ...]
@@ -69,16 +96,21 @@ function(parley_module folder)
   if(NOT arg_SOURCES)
     return()
   endif()
-  parley_apart(${arg_APART})
   add_library(parley_${name} OBJECT ${arg_SOURCES})
   set_target_properties(parley_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(parley_${name} PRIVATE parley_build_flags parley_${name}_headers ${arg_PRIVATE_LINK})
+  if(arg_APART)
+    parley_apart(parley_${name} ${arg_APART})
+  endif()
   # The same once more, for programs that are optimized together with the library (ParleyLibrary.cmake).
   if(PARLEY_LTO)
     add_library(parley_${name}_lto OBJECT EXCLUDE_FROM_ALL ${arg_SOURCES})
     set_target_properties(parley_${name}_lto PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON ${parley_unity}
       POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    if(arg_APART)
+      parley_apart(parley_${name}_lto ${arg_APART})
+    endif()
     target_compile_options(parley_${name}_lto PRIVATE $<TARGET_PROPERTY:parley_${name},COMPILE_OPTIONS>)
     target_compile_definitions(parley_${name}_lto PRIVATE $<TARGET_PROPERTY:parley_${name},COMPILE_DEFINITIONS>)
     target_link_libraries(parley_${name}_lto PRIVATE parley_build_flags parley_${name}_headers ${arg_PRIVATE_LINK})

@@ -1,15 +1,16 @@
 # parley_test(unit_tcp SOURCES a_test.cc [MODULES transport/tcp ...] [LINK extra::lib] [LABELS unit] [TIMEOUT 60]
-#             [PROCESSORS 2 | WAITS] [ARGS ...] [TRANSPORTS tcp] [RUN_SERIAL] [ON_DEVICE] [ONE_THREAD]
+#             [PROCESSORS 2 | WAITS] [ARGS ...] [TRANSPORTS tcp [ALWAYS]] [RUN_SERIAL] [ON_DEVICE] [ONE_THREAD]
 #             [REPLACES_NEW] [APART b_test.cc ...])
 # One GoogleTest program, one CTest entry per program. MODULES names the module folders whose objects are linked;
 # without it the whole library is. TIMEOUT is in seconds, for the release preset. PROCESSORS is how many busy
 # processes or threads the test keeps, so that CTest does not run others beside it; WAITS: it sleeps nearly all the
 # time, and others run beside it. For each of TRANSPORTS there is one CTest entry more, NAME_TRANSPORT, which runs the
-# same program with PARLEY_TRANSPORTS set to it. ON_DEVICE: for each of these entries there is one more, ENTRY_gpu,
-# which runs the same on the machine's device. ONE_THREAD: there is nothing in it for ThreadSanitizer, which leaves it
-# out. REPLACES_NEW: it has a global operator new of its own, for which clang's ThreadSanitizer has no room: left out
-# there, too. APART: see parley_apart.
+# same program with PARLEY_TRANSPORTS set to it; where PARLEY_TEST_EVERY_TRANSPORT is off, only with ALWAYS. ON_DEVICE:
+# for each of these entries there is one more, ENTRY_gpu, which runs the same on the machine's device. ONE_THREAD: there
+# is nothing in it for ThreadSanitizer, which leaves it out. REPLACES_NEW: it has a global operator new of its own, for
+# which clang's ThreadSanitizer has no room: left out there, too. APART: see parley_apart.
 set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
+option(PARLEY_TEST_EVERY_TRANSPORT "Run each test that has TRANSPORTS over each of them, not only those marked ALWAYS" ON)
 
 # What most tests include, compiled once: reading it is half of a test's compilation where it is not optimized. Off
 # by default, so that other builds (the preset dev) show whether each file includes what it uses; and with GCC 12,
@@ -20,12 +21,13 @@ if(PARLEY_TEST_PRECOMPILED_HEADERS AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang
 elseif(PARLEY_TEST_PRECOMPILED_HEADERS)
   file(WRITE "${PROJECT_BINARY_DIR}/precompiled_headers.cc" "")
   add_library(parley_test_headers OBJECT "${PROJECT_BINARY_DIR}/precompiled_headers.cc")
-  target_link_libraries(parley_test_headers PRIVATE parley_build_flags GTest::gmock)
+  target_link_libraries(parley_test_headers PRIVATE parley_build_flags parley_internal GTest::gmock)
   # So that ccache can tell what has been read; see also tools/setup.sh.
   target_compile_options(parley_test_headers PUBLIC "SHELL:-Xclang -fno-pch-timestamp")
   target_precompile_headers(parley_test_headers PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <condition_variable> <filesystem> <fstream>
-    <functional> <list> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <thread> <vector>)
+    <functional> <list> <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <thread> <vector>
+    <parley/parley.h>)
 endif()
 
 # parley_test_headers_for(TARGET): lets a target of the tests use them.
@@ -60,7 +62,7 @@ function(parley_run_on_device program)
 endfunction()
 
 function(parley_test name)
-  cmake_parse_arguments(arg "RUN_SERIAL;ON_DEVICE;WAITS;ONE_THREAD;REPLACES_NEW" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS;TRANSPORTS;APART" ${ARGN})
+  cmake_parse_arguments(arg "RUN_SERIAL;ON_DEVICE;WAITS;ONE_THREAD;REPLACES_NEW;ALWAYS" "TIMEOUT;PROCESSORS" "SOURCES;MODULES;LINK;LABELS;ARGS;TRANSPORTS;APART" ${ARGN})
   if((arg_ONE_THREAD OR arg_REPLACES_NEW) AND PARLEY_SANITIZE MATCHES "thread")
     return()
   endif()
@@ -75,8 +77,10 @@ function(parley_test name)
     set(slots 1)
   endif()
   math(EXPR timeout "${arg_TIMEOUT} * ${PARLEY_TEST_TIMEOUT_FACTOR}")
-  parley_apart(${arg_APART})
   add_executable(${name} ${arg_SOURCES})
+  if(arg_APART)
+    parley_apart(${name} ${arg_APART})
+  endif()
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE parley_build_flags GTest::gtest_main ${arg_LINK})
   if(arg_MODULES)
@@ -95,6 +99,9 @@ function(parley_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
   set(entries ${name})
+  if(NOT PARLEY_TEST_EVERY_TRANSPORT AND NOT arg_ALWAYS)
+    set(arg_TRANSPORTS "")
+  endif()
   foreach(transport IN LISTS arg_TRANSPORTS)
     add_test(NAME ${name}_${transport} COMMAND ${name} ${arg_ARGS})
     set_tests_properties(${name}_${transport} PROPERTIES ENVIRONMENT PARLEY_TRANSPORTS=${transport})

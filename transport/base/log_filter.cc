@@ -6,8 +6,8 @@
 namespace parley::base {
 namespace {
 
-constexpr std::array<std::string_view, 9> known = {"collective", "cuda", "engine", "env",  "init",
-                                                   "p2p",        "shm",  "socket", "store"};
+constexpr std::array<std::string_view, 9> subsystems = {"collective", "cuda", "engine", "env",  "init",
+                                                        "p2p",        "shm",  "socket", "store"};
 constexpr std::string_view every = "all";
 
 bool contains(const std::vector<std::string>& names, std::string_view name) noexcept {
@@ -23,7 +23,7 @@ std::string_view trim(std::string_view text) noexcept {
 }  // namespace
 
 std::span<const std::string_view> known_subsystems() noexcept {
-  return known;
+  return subsystems;
 }
 
 SubsystemFilter::SubsystemFilter(std::string_view text) {
@@ -47,7 +47,8 @@ std::vector<std::string> SubsystemFilter::unknown() const {
   std::vector<std::string> names;
   for (const auto* list : {&included_, &excluded_})
     for (const std::string& name : *list)
-      if (name != every && std::find(known.begin(), known.end(), name) == known.end()) names.push_back(name);
+      if (name != every && std::find(subsystems.begin(), subsystems.end(), name) == subsystems.end())
+        names.push_back(name);
   return names;
 }
 

@@ -16,7 +16,7 @@ using base::Deadline;
 namespace {
 
 // A sleeper looks at deadlines and at peers that stall at least this often.
-constexpr auto longest_sleep = std::chrono::milliseconds(100);
+constexpr auto longest_sleep_of_waiters = std::chrono::milliseconds(100);
 // The same of what only a look tells of, while there is something: copies from a device, late agents.
 constexpr auto device_period = std::chrono::microseconds(100);
 // While a poll always finds something, the clock is still read every so many passes: deadlines count, and
@@ -147,7 +147,7 @@ bool Engine::rest(WaitCondition condition, Watch& watch, std::uint32_t quick_loo
   expire(watch.now);  // what was posted since the last tick has a deadline, too
   // A deadline may have ended what we wait for: then there is nothing to sleep for.
   if (condition.holds() || !deferred_.empty()) return true;
-  auto until = end_of_sleep(watch.now, longest_sleep);
+  auto until = end_of_sleep(watch.now, longest_sleep_of_waiters);
   if (watch.timeout < until - watch.started) until = watch.started + watch.timeout;
   sleep(until);
   watch.yielded = {};

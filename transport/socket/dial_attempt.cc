@@ -17,7 +17,7 @@ bool is_no_route(int error) noexcept {
   return error == EHOSTUNREACH || error == ENETUNREACH;
 }
 
-std::string describe(int error) {
+std::string why_not_dialled(int error) {
   std::string text = std::system_category().message(error);
   if (error == ECONNREFUSED) text += " (nothing listens there)";
   if (is_no_route(error)) text += " (no route to that address)";
@@ -44,7 +44,7 @@ void DialAttempt::start(base::Deadline connect_limit, base::Deadline limit, Done
   done_ = std::move(done);
   if (auto reason = forbidden(address_.address()); !reason.empty()) return end(refused(std::move(reason)));
   base::UniqueFd fd = open_tcp(address_.protocol());
-  if (!fd) return end(failure(errno, describe(errno)));
+  if (!fd) return end(failure(errno, why_not_dialled(errno)));
   tune(fd.get());
   asio::error_code error;
   socket_.assign(address_.protocol(), fd.get(), error);
@@ -75,7 +75,7 @@ void DialAttempt::end_at(base::Deadline limit) {
 void DialAttempt::shake_hands() {
   if (connected_to_itself(socket_)) {
     close_at_once(socket_);
-    return end(failure(ECONNREFUSED, describe(ECONNREFUSED)));
+    return end(failure(ECONNREFUSED, why_not_dialled(ECONNREFUSED)));
   }
   tune_connected(socket_);
   phase_ = Phase::expects_challenge;
@@ -152,14 +152,14 @@ void DialAttempt::go_on_with_tls() {
 void DialAttempt::succeed() {
   Outcome outcome;
   outcome.connection = Connection(take_out(socket_), std::move(tls_));
-  if (!outcome.connection) outcome = failure(EBADF, describe(EBADF));
+  if (!outcome.connection) outcome = failure(EBADF, why_not_dialled(EBADF));
   end(std::move(outcome));
 }
 
 void DialAttempt::lose(const asio::error_code& error) {
   if (phase_ == Phase::connecting) {
     if (error == asio::error::timed_out) return end(overdue());
-    auto outcome = failure(error.value(), describe(error.value()));
+    auto outcome = failure(error.value(), why_not_dialled(error.value()));
     outcome.unmet = is_no_route(error.value());
     return end(std::move(outcome));
   }

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 
-std::span<const std::byte> bytes(std::string_view text) {
+std::span<const std::byte> view_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
@@ -21,7 +21,7 @@ std::span<const std::byte> bytes(std::string_view text) {
 class StoreTableTest : public testing::Test {
  protected:
   void set(std::string_view key, std::string_view value = "x") {
-    const StoreTable::Entry entry{key, bytes(value)};
+    const StoreTable::Entry entry{key, view_of(value)};
     ASSERT_TRUE(table_.set({&entry, 1}).ok());
   }
   StoreTable::WaitId wait(const std::string& name, const std::vector<std::string>& keys,
@@ -120,7 +120,7 @@ TEST_F(StoreTableTest, BytesAreCounted) {
   EXPECT_EQ(table_.bytes(), 8U);
   set("key", "1");
   EXPECT_EQ(table_.bytes(), 4U);
-  ASSERT_TRUE(table_.compare_set("key", bytes("1"), bytes("123")));
+  ASSERT_TRUE(table_.compare_set("key", view_of("1"), view_of("123")));
   EXPECT_EQ(table_.bytes(), 6U);
   ASSERT_TRUE(table_.add("n", 10));
   EXPECT_EQ(table_.bytes(), 9U);

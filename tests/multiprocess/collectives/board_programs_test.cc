@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/multiprocess/collectives/boards.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/seed_option.h"
@@ -28,9 +29,6 @@ namespace parley::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-const RanksOptions over_shm{.timeout = std::chrono::seconds(long_tests() ? 900 : 60),
-                            .environment = {{"PARLEY_TRANSPORTS", "shm"}}};
 
 enum class Kind {
   all_reduce,
@@ -280,7 +278,7 @@ TEST_P(Programs, GiveTheRightBytes) {
     run_program(world, seed, steps);
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0) << "again with --seed " << seed;
+  EXPECT_EQ(run_ranks(GetParam(), run, long_over_shm), 0) << "again with --seed " << seed;
 }
 
 }  // namespace

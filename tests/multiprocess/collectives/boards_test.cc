@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/long_tests.h"
+#include "tests/multiprocess/collectives/boards.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/sanitizer.h"
 #include "tests/unit/api/collectives/every_collective.h"
@@ -23,8 +24,6 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
-
 // So many calls that the ranks have met.
 void warm_up(ProcessGroup& group) {
   for (int i = 0; i < 6; ++i) group.barrier();
@@ -34,10 +33,6 @@ void warm_up(ProcessGroup& group) {
 void warm_up_for_a_failure(ProcessGroup& group) {
   warm_up(group);
   await_return_of_all(group);
-}
-
-void expect_no_failure() {
-  expect(!::testing::Test::HasFailure(), "every result is right");
 }
 
 double cpu_seconds() {

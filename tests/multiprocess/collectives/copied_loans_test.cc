@@ -21,7 +21,6 @@ namespace {
 
 using transport::shm::testing::refuse_calls;
 
-const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
 constexpr std::int64_t count = 1'100'001;  // of i32: more than PlanCache::least_copied_bytes
 
 Tensor make(ProcessGroup& world, bool is_shared, std::int64_t elements = count) {

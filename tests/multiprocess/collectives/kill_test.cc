@@ -25,7 +25,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr int ranks = 4;
-constexpr int killed_exit_code = 128 + SIGKILL;
 constexpr auto hang_bound = 5s;     // see tests/README.md
 constexpr auto promised_time = 1s;  // of full runs
 

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/collectives/boards.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/sanitizer.h"
@@ -24,13 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
 constexpr std::int64_t lent_count = 20'000;       // so few are shown at once where they are not lent
 constexpr std::int64_t copied_count = 1'100'001;  // of so many others make copies where all lend them
-
-void expect_no_failure() {
-  expect(!::testing::Test::HasFailure(), "every result is right");
-}
 
 // The ranks have met, and all have mapped what rank 0 lends.
 Tensor lent_by_all(ProcessGroup& world) {
@@ -115,7 +111,7 @@ TEST(Loans, OfAllWhereOneDiesTellWho) {
       });
       expect_equal(died.details().culprit, 1, "culprit");
     };
-    EXPECT_EQ(run_ranks(2, run, over_shm), 128 + SIGKILL) << is_shared;
+    EXPECT_EQ(run_ranks(2, run, over_shm), killed_exit_code) << is_shared;
   }
 }
 
@@ -164,7 +160,7 @@ TEST(Loans, OfWhichAReaderDiesTellWho) {
     });
     expect_equal(died.details().culprit, 2, "culprit");
   };
-  EXPECT_EQ(run_ranks(3, run, over_shm), 128 + SIGKILL);
+  EXPECT_EQ(run_ranks(3, run, over_shm), killed_exit_code);
 }
 
 // Rank 0 has written over what it has lent: rank 1, who comes later, may not take that for the result.

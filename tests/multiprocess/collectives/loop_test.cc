@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/collectives/boards.h"
 #include "tests/multiprocess/event_loop/loop.h"
 #include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/random.h"
@@ -28,35 +29,22 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t seed = 4713;
-constexpr int most_ranks = 16;
-constexpr int killed_exit_code = 128 + SIGKILL;
-using Rooms = std::array<Room, most_ranks>;  // one for each rank in a loop
-
-const RanksOptions over_shm{.timeout = std::chrono::seconds(long_tests() ? 900 : 60),
-                            .environment = {{"PARLEY_TRANSPORTS", "shm"}}};
-
-// A group on boards, all of whose ranks have returned from it.
-ProcessGroup group_on_boards(ProcessGroup& world) {
-  ProcessGroup group = world.dup();
-  for (int i = 0; i < 6; ++i) group.barrier();
-  expect_contains(group.describe_plan("all_reduce", 8), ": flat");
-  world.barrier();
-  return group;
-}
+constexpr int most_loops = 16;
+using Rooms = std::array<Room, most_loops>;  // one for each rank in a loop
 
 // What is called in a step, begun without waiting.
-struct Call {
+struct BegunCall {
   Work work;
   std::vector<int> in, out, expected;
 };
 
 // The same on all ranks, of whom each needs the root.
-Call begin_call(ProcessGroup& group, std::int64_t step, int root, Random& random) {
+BegunCall begin_call(ProcessGroup& group, std::int64_t step, int root, Random& random) {
   const int ranks = group.size(), rank = group.rank();
   constexpr std::size_t counts[] = {1, 14, 15, 5000, 200'000};  // beside the mark, at once, in many turns
   const std::size_t count = counts[random.below(std::size(counts))];
   const int value = static_cast<int>(step);
-  Call call;
+  BegunCall call;
   switch (random.below(4)) {
     case 0:
       call.out.assign(count, rank + value);
@@ -86,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
     OfSoManyRanks, EventLoopOnBoards,
     ::testing::Values(2, 4,
                       std::clamp<int>(static_cast<int>(std::thread::hardware_concurrency()) + 3, 5,
-                                      most_ranks)));
+                                      most_loops)));
 
 // The late rank blocks; all others are in their loops, and none of them calls anything that waits.
 TEST_P(EventLoopOnBoards, MarksWakeThePoll) {
@@ -103,7 +91,7 @@ TEST_P(EventLoopOnBoards, MarksWakeThePoll) {
       if (rank == late)
         for (int other = 0; other < ranks; ++other)
           if (other != rank) await_step((*rooms)[static_cast<std::size_t>(other)], step, own);
-      Call call = begin_call(group, step, late, shared);
+      BegunCall call = begin_call(group, step, late, shared);
       if (rank == late)
         call.work.wait();
       else
@@ -113,7 +101,7 @@ TEST_P(EventLoopOnBoards, MarksWakeThePoll) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0) << "seed " << seed;
+  EXPECT_EQ(run_ranks(GetParam(), run, long_over_shm), 0) << "seed " << seed;
 }
 
 // Several under way, which take turns: the end of each is an event.
@@ -128,7 +116,7 @@ TEST_P(EventLoopOnBoards, MarksWakeThePollForEachOfSeveral) {
     Loop loop(world, room);
     for (std::int64_t step = 0; step < steps; ++step) {
       const int late = static_cast<int>(step) % ranks;
-      std::vector<Call> calls;
+      std::vector<BegunCall> calls;
       for (int i = 0; i < 6; ++i) {
         // Others wait for the late rank within the step, again and again.
         if (rank == late && i % 2 == 0) {
@@ -139,7 +127,7 @@ TEST_P(EventLoopOnBoards, MarksWakeThePollForEachOfSeveral) {
         }
         calls.push_back(begin_call(group, step, late, shared));
       }
-      for (Call& call : calls) {
+      for (BegunCall& call : calls) {
         loop.run_until([&] { return call.work.test(); });
         expect(call.out == call.expected, "elements of step " + std::to_string(step));
       }
@@ -147,7 +135,7 @@ TEST_P(EventLoopOnBoards, MarksWakeThePollForEachOfSeveral) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0) << "seed " << seed;
+  EXPECT_EQ(run_ranks(GetParam(), run, long_over_shm), 0) << "seed " << seed;
 }
 
 // The same while the ranks meet, from the first call of a group on.
@@ -163,7 +151,7 @@ TEST_P(EventLoopOnBoards, AMeetingWakesThePoll) {
       ProcessGroup group = world.dup();
       for (int step = 0; step < 8; ++step) {
         if (own.one_in(4)) std::this_thread::sleep_for(std::chrono::microseconds(own.below(2000)));
-        Call call = begin_call(group, step, step % group.size(), shared);
+        BegunCall call = begin_call(group, step, step % group.size(), shared);
         loop.run_until([&] { return call.work.test(); });
         expect(call.out == call.expected, "elements of step " + std::to_string(step));
       }
@@ -171,7 +159,7 @@ TEST_P(EventLoopOnBoards, AMeetingWakesThePoll) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0) << "seed " << seed;
+  EXPECT_EQ(run_ranks(GetParam(), run, long_over_shm), 0) << "seed " << seed;
 }
 
 // Who publishes nothing any more.
@@ -191,13 +179,13 @@ TEST_P(EventLoopOnBoards, ADeathWakesThePoll) {
     }
     Room& room = (*rooms)[static_cast<std::size_t>(rank)];
     Loop loop(world, room);
-    Call call = begin_call(group, 1, 0, shared);
+    BegunCall call = begin_call(group, 1, 0, shared);
     Work barrier = group.barrier({.async_op = true});
     loop.run_until([&] { return barrier.test(); });
     expect_equal(expect_throws<PeerDiedError>([&] { barrier.wait(); }).details().culprit, 0, "culprit");
     ++room.done;
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), killed_exit_code);
+  EXPECT_EQ(run_ranks(GetParam(), run, long_over_shm), killed_exit_code);
   for (int rank = 1; rank < GetParam(); ++rank) EXPECT_EQ((*rooms)[static_cast<std::size_t>(rank)].done, 1);
 }
 
@@ -217,7 +205,7 @@ TEST_P(EventLoopOnBoards, ADeadlineWakesThePoll) {
     for (int other = 1; rank == 0 && other < ranks; ++other) (void)world.recv<int>(other);
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+  EXPECT_EQ(run_ranks(GetParam(), run, long_over_shm), 0);
 }
 
 }  // namespace

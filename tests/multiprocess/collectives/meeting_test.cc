@@ -32,11 +32,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int killed_exit_code = 128 + SIGKILL;
 constexpr auto hang_bound = 5s;  // see tests/README.md
 constexpr int most_ranks = 4;
-const RanksOptions over_shm{.timeout = std::chrono::seconds(long_tests() ? 900 : 40),
-                            .environment = {{"PARLEY_TRANSPORTS", "shm"}}};
+const RanksOptions meetings_over_shm{.timeout = std::chrono::seconds(long_tests() ? 900 : 40),
+                                     .environment = over_shm.environment};
 
 // When the victim is hit, in its fifth call of a group.
 struct Moment {
@@ -150,7 +149,7 @@ TEST_P(Meetings, OfWhichARankIsKilledNamesIt) {
     const Moment moment = random_moment(random);
     const SharedPage<Page> page;
     const auto run = [&](int rank, int) { run_with_a_kill(rank, ranks, victim, moment, random, *page); };
-    EXPECT_EQ(run_ranks(ranks, run, over_shm), killed_exit_code) << "seed " << seed;
+    EXPECT_EQ(run_ranks(ranks, run, meetings_over_shm), killed_exit_code) << "seed " << seed;
     EXPECT_EQ(page->content, ranks - 1) << "seed " << seed << ", victim " << victim;
     for (int rank = 0; rank < ranks && !HasFailure(); ++rank) {
       const std::chrono::nanoseconds took(page->told_ns[static_cast<std::size_t>(rank)] - page->killed_ns);
@@ -196,7 +195,7 @@ TEST_P(Meetings, OfManyGroupsEndsWithADeathAtAnyTime) {
     const auto after = std::chrono::microseconds(random.below(4000));
     const SharedPage<Page> page;
     const auto run = [&](int rank, int) { run_until_a_death(rank, victim, after, seed, *page); };
-    EXPECT_EQ(run_ranks(ranks, run, over_shm), killed_exit_code) << "seed " << seed;
+    EXPECT_EQ(run_ranks(ranks, run, meetings_over_shm), killed_exit_code) << "seed " << seed;
     EXPECT_EQ(page->content, ranks - 1) << "seed " << seed << ", victim " << victim;
   }
 }
@@ -267,7 +266,7 @@ TEST_P(Meetings, OfWhichARankIsStoppedGoesOn) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0) << "seed " << seed;
+  EXPECT_EQ(run_ranks(GetParam(), run, meetings_over_shm), 0) << "seed " << seed;
 }
 
 // Longer than it takes the others to look what has become of it.
@@ -280,7 +279,7 @@ TEST(Meeting, OfWhichARankIsStoppedForSecondsGoesOn) {
     (void)meet_with_a_stop(world, 1, random, 1300ms, *page);
     destroy();
   };
-  EXPECT_EQ(run_ranks(3, run, over_shm), 0) << "seed " << seed;
+  EXPECT_EQ(run_ranks(3, run, meetings_over_shm), 0) << "seed " << seed;
 }
 
 // In any order, some without a look at the network until long after their call.
@@ -307,7 +306,7 @@ TEST_P(Meetings, OfRanksThatComeLateGoesOn) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0) << "seed " << seed;
+  EXPECT_EQ(run_ranks(GetParam(), run, meetings_over_shm), 0) << "seed " << seed;
 }
 
 }  // namespace

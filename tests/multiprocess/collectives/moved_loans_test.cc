@@ -26,7 +26,6 @@ namespace {
 
 using transport::shm::testing::refuse_calls;
 
-const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
 constexpr std::int64_t block = 300'001;  // elements, of i32: more than PlanCache::least_scattered_bytes
 constexpr int settled = 10;              // calls, after which it is known how slow stages are
 

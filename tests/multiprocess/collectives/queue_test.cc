@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/collectives/boards.h"
 #include "tests/multiprocess/support/cores.h"
 #include "tests/multiprocess/support/ranks.h"
 
@@ -20,17 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const RanksOptions over_shm{.timeout = 30s, .environment = {{"PARLEY_TRANSPORTS", "shm"}}};
+const RanksOptions queues_over_shm{.timeout = 30s, .environment = over_shm.environment};
 constexpr std::size_t large = 300'000;  // elements: in several turns, and in pieces
-
-// A group whose ranks have met and have all returned.
-ProcessGroup group_on_boards(ProcessGroup& world) {
-  ProcessGroup group = world.dup();
-  for (int i = 0; i < 6; ++i) group.barrier();
-  expect_contains(group.describe_plan("all_reduce", 8), ": flat");
-  world.barrier();
-  return group;
-}
 
 int sum_of_ranks(const ProcessGroup& group) {
   return group.size() * (group.size() - 1) / 2;
@@ -91,7 +83,7 @@ TEST_P(Queue, ADeadlineOfWhatWaitsForItsTurnEndsTheGroup) {
     expect_world_goes_on(world);
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+  EXPECT_EQ(run_ranks(GetParam(), run, queues_over_shm), 0);
 }
 
 // The same, told by its own error: that it is a deadline, and which call's.
@@ -115,7 +107,7 @@ TEST(Queue, WhoseDeadlineHasPassedGetsATimeoutError) {
     expect_world_goes_on(world);
     destroy();
   };
-  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+  EXPECT_EQ(run_ranks(2, run, queues_over_shm), 0);
 }
 
 // The deadline of the call counts, not that of the wait: then it is still under way.
@@ -141,7 +133,7 @@ TEST_P(Queue, AWaitThatGivesUpLeavesWhatWaitsForItsTurn) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+  EXPECT_EQ(run_ranks(GetParam(), run, queues_over_shm), 0);
 }
 
 // Shorter and shorter deadlines, all of them long enough.
@@ -163,7 +155,7 @@ TEST_P(Queue, EachCallHasADeadlineOfItsOwn) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+  EXPECT_EQ(run_ranks(GetParam(), run, queues_over_shm), 0);
 }
 
 // One rank ends the group, while it and others have calls that wait for their turn, and one has not come.
@@ -196,7 +188,7 @@ TEST_P(Queue, AnAbortEndsAllThatWaitForTheirTurn) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+  EXPECT_EQ(run_ranks(GetParam(), run, queues_over_shm), 0);
 }
 
 // In the middle of large ones, at any time.
@@ -242,7 +234,7 @@ TEST_P(Queue, AnAbortAtAnyTimeEndsEachCallWellOrNot) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+  EXPECT_EQ(run_ranks(GetParam(), run, queues_over_shm), 0);
 }
 
 // Blocking calls of two threads, each in a group of its own, and asynchronous ones of a third group
@@ -273,7 +265,7 @@ TEST_P(Queue, ThreadsDoNotDisturbEachOthersGroups) {
     expect(slow == std::vector<int>(slow.size(), ranks), "a sum that was under way");
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+  EXPECT_EQ(run_ranks(GetParam(), run, queues_over_shm), 0);
 }
 
 // Too large to leave without its receiver, so that rank 0 comes only when who waits for it on the boards has
@@ -317,7 +309,7 @@ TEST(Queue, ACallBehindOneThatYieldsGoesOn) {
     }
     destroy();
   };
-  EXPECT_EQ(run_ranks(4, run, over_shm), 0);
+  EXPECT_EQ(run_ranks(4, run, queues_over_shm), 0);
 }
 
 }  // namespace

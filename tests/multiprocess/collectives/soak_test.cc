@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr int ranks = 24;
+constexpr int soak_ranks = 24;
 
 // A group of this rank's and what all its members do there next.
 void run_in_a_part(ProcessGroup& world, Random& random) {
@@ -61,7 +61,7 @@ TEST(Soak, EveryResultIsRight) {
     const int rounds = soak(world, seed, Clock::now() + time);
     if (rank == 0) std::printf("%d rounds of 10 collectives\n", rounds);
   };
-  EXPECT_EQ(run_ranks(ranks, run, {.timeout = time + 60s}), 0) << "again with --seed " << seed;
+  EXPECT_EQ(run_ranks(soak_ranks, run, {.timeout = time + 60s}), 0) << "again with --seed " << seed;
 }
 
 }  // namespace

@@ -235,37 +235,37 @@ TEST(DeviceCollectives, NobodyWaitsForADevice) {
         world.barrier();
         destroy();
       },
-      {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+      over_shm);
   EXPECT_EQ(code, 0);
 }
 
 TEST(DeviceCollectives, ASteadyStateNeitherWaitsNorAllocates) {
   if (DeviceRank::is_real()) GTEST_SKIP() << "calls of a simulated device are counted";
-  const int code =
-      run_ranks(2,
-                [](int rank, int) {
-                  DeviceRank device;
-                  ProcessGroup world = init();
-                  const Elements<std::int32_t> elements(device, given(rank, 100'000));
-                  const auto play = [&] {
-                    for (int i = 0; i < 20; ++i) world.all_reduce(elements.tensor());
-                  };
-                  const auto calls = [&] {
-                    std::uint64_t sum = device.simulated().waiting_copies();
-                    for (const Call call : {Call::synchronize, Call::synchronize_event, Call::allocate,
-                                            Call::free, Call::allocate_pinned, Call::create_stream,
-                                            Call::import_memory, Call::export_memory})
-                      sum += device.simulated().count(call);
-                    return sum;
-                  };
-                  play();
-                  const std::uint64_t before = calls();
-                  play();
-                  expect_equal(calls(), before, "calls that wait, or make something");
-                  world.barrier();
-                  destroy();
-                },
-                {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        DeviceRank device;
+        ProcessGroup world = init();
+        const Elements<std::int32_t> elements(device, given(rank, 100'000));
+        const auto play = [&] {
+          for (int i = 0; i < 20; ++i) world.all_reduce(elements.tensor());
+        };
+        const auto calls = [&] {
+          std::uint64_t sum = device.simulated().waiting_copies();
+          for (const Call call :
+               {Call::synchronize, Call::synchronize_event, Call::allocate, Call::free, Call::allocate_pinned,
+                Call::create_stream, Call::import_memory, Call::export_memory})
+            sum += device.simulated().count(call);
+          return sum;
+        };
+        play();
+        const std::uint64_t before = calls();
+        play();
+        expect_equal(calls(), before, "calls that wait, or make something");
+        world.barrier();
+        destroy();
+      },
+      over_shm);
   EXPECT_EQ(code, 0);
 }
 

@@ -121,44 +121,43 @@ TEST(DeviceReaders, OfOneAllocationKeepItOpenWhenItsOwnerDies) {
   if (DeviceRank::is_real()) GTEST_SKIP() << "only the streams of a simulated device can be held back";
   constexpr std::size_t half = 50'000;
   const SharedPage<Survivors> survivors;
-  const int code = run_ranks(2,
-                             [&](int rank, int) {
-                               std::signal(SIGTERM, SIG_IGN);
-                               DeviceRank device;
-                               ProcessGroup world = init();
-                               const DeviceBuffer buffer(device, 2 * half);
-                               const Tensor whole = buffer.tensor();
-                               const Tensor first = whole.narrow(0, 0, half),
-                                            second = whole.narrow(0, half, half);
-                               if (rank == 1) {
-                                 buffer.upload(pattern(2 * half, 5));
-                                 const Work one = world.isend(first, 0), other = world.isend(second, 0);
-                                 (void)world.recv<int>(0);
-                                 // A simulated stream dies with its process, and what it was still to do.
-                                 (void)buffer.download(1);
-                                 std::raise(SIGKILL);
-                               }
-                               const cuda::DeviceScope scope(device.api(), 0);
-                               cuda::Stream busy = nullptr;
-                               expect(device.api().create_stream(busy) == cuda::Code::ok, "create_stream");
-                               device.simulated().hold(busy);
-                               {
-                                 const StreamGuard guard(busy);
-                                 world.recv(first, 1);
-                               }
-                               world.recv(second, 1);
-                               world.send(1, 1);
-                               expect_throws<PeerDiedError>([&] { (void)world.recv<int>(1); });
-                               for (int i = 0; i < 3; ++i)
-                                 (void)world.irecv(Tensor::zeros({1}, DType::i32), 0).cancel();
-                               device.simulated().let_go(busy);
-                               expect(device.api().synchronize(busy) == cuda::Code::ok, "synchronize");
-                               expect_pattern(buffer.download(2 * half), 5);
-                               expect(device.api().destroy_stream(busy) == cuda::Code::ok, "destroy_stream");
-                               ++survivors->told;
-                             },
-                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
-  EXPECT_EQ(code, 128 + SIGKILL);
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        std::signal(SIGTERM, SIG_IGN);
+        DeviceRank device;
+        ProcessGroup world = init();
+        const DeviceBuffer buffer(device, 2 * half);
+        const Tensor whole = buffer.tensor();
+        const Tensor first = whole.narrow(0, 0, half), second = whole.narrow(0, half, half);
+        if (rank == 1) {
+          buffer.upload(pattern(2 * half, 5));
+          const Work one = world.isend(first, 0), other = world.isend(second, 0);
+          (void)world.recv<int>(0);
+          // A simulated stream dies with its process, and what it was still to do.
+          (void)buffer.download(1);
+          std::raise(SIGKILL);
+        }
+        const cuda::DeviceScope scope(device.api(), 0);
+        cuda::Stream busy = nullptr;
+        expect(device.api().create_stream(busy) == cuda::Code::ok, "create_stream");
+        device.simulated().hold(busy);
+        {
+          const StreamGuard guard(busy);
+          world.recv(first, 1);
+        }
+        world.recv(second, 1);
+        world.send(1, 1);
+        expect_throws<PeerDiedError>([&] { (void)world.recv<int>(1); });
+        for (int i = 0; i < 3; ++i) (void)world.irecv(Tensor::zeros({1}, DType::i32), 0).cancel();
+        device.simulated().let_go(busy);
+        expect(device.api().synchronize(busy) == cuda::Code::ok, "synchronize");
+        expect_pattern(buffer.download(2 * half), 5);
+        expect(device.api().destroy_stream(busy) == cuda::Code::ok, "destroy_stream");
+        ++survivors->told;
+      },
+      over_shm);
+  EXPECT_EQ(code, killed_exit_code);
   EXPECT_EQ(survivors->told, 1);
 }
 
@@ -192,8 +191,8 @@ TEST(DeviceReaders, AreReleasedByTheDeathOfWhomTheirStreamsAwait) {
         expect_throws<PeerDiedError>([&] { (void)world.recv<int>(1); });
         ++survivors->left;
       },
-      {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
-  EXPECT_EQ(code, 128 + SIGKILL);
+      over_shm);
+  EXPECT_EQ(code, killed_exit_code);
   EXPECT_EQ(survivors->left, 1);
 }
 
@@ -204,7 +203,7 @@ TEST_P(DeviceDeath, IsToldAndLeavesNothingBehind) {
   const std::size_t before = available_bytes_of_a_new_process();
   const SharedPage<Survivors> survivors;
   EXPECT_EQ(run_ranks(ranks, [&](int rank, int) { play_until_death(rank, before / 4, quietly, *survivors); }),
-            128 + SIGKILL);
+            killed_exit_code);
   EXPECT_EQ(survivors->told, ranks - 1);
   EXPECT_EQ(survivors->left, ranks - 1);
 

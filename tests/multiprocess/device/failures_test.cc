@@ -16,7 +16,7 @@ namespace {
 using cuda::Code;
 using cuda::testing::Call;
 
-constexpr std::size_t bytes = 100'000;
+constexpr std::size_t passed_bytes = 100'000;
 
 class DeviceFailures : public ::testing::Test {
  protected:
@@ -24,8 +24,6 @@ class DeviceFailures : public ::testing::Test {
     if (DeviceRank::is_real()) GTEST_SKIP() << "only a simulated device fails on demand";
   }
 };
-
-const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
 
 void pass(ProcessGroup& world, int sender, const DeviceBuffer& buffer) {
   world.rank() == sender ? (void)world.send(buffer.tensor(), 1 - sender)
@@ -52,7 +50,7 @@ TEST_F(DeviceFailures, ACopyThatFailsWhenTheOfferIsTaken) {
         [sender](int rank, int) {
           DeviceRank device;
           ProcessGroup world = init();
-          const DeviceBuffer buffer(device, bytes), other(device, bytes);
+          const DeviceBuffer buffer(device, passed_bytes), other(device, passed_bytes);
           // From the second message on rank 0 knows that the copies are its own.
           for (const int first : {0, 1, 0, 1}) pass(world, first, buffer);
           for (const Call call : {Call::wait_word, Call::copy, Call::write_word}) {
@@ -60,7 +58,8 @@ TEST_F(DeviceFailures, ACopyThatFailsWhenTheOfferIsTaken) {
               // Then there is something to wait for.
               device.simulated().hold(cuda::default_stream);
               const cuda::DeviceScope scope(device.api(), 0);
-              expect(device.api().fill(other.data(), 1, bytes, cuda::default_stream) == Code::ok, "fill");
+              expect(device.api().fill(other.data(), 1, passed_bytes, cuda::default_stream) == Code::ok,
+                     "fill");
             }
             // The copy before it is still to be made.
             if (rank == 0) device.simulated().hold(cuda::default_stream);
@@ -87,9 +86,9 @@ TEST_F(DeviceFailures, ACopyThatFailsWhenTheOfferIsTaken) {
             else
               expect(failure.empty(), "the sender has nothing to do with it: " + failure);
             for (const int first : {0, 1}) {
-              if (rank == first) buffer.upload(pattern(bytes, 5));
+              if (rank == first) buffer.upload(pattern(passed_bytes, 5));
               pass(world, first, buffer);
-              expect_pattern(buffer.download(bytes), 5);
+              expect_pattern(buffer.download(passed_bytes), 5);
             }
           }
           world.barrier();
@@ -107,7 +106,7 @@ TEST_F(DeviceFailures, AStreamThatCannotFollowIsAnErrorOfTheWait) {
       [](int rank, int) {
         DeviceRank device;
         ProcessGroup world = init();
-        const DeviceBuffer buffer(device, bytes);
+        const DeviceBuffer buffer(device, passed_bytes);
         cuda::Stream other = nullptr;
         const cuda::DeviceScope scope(device.api(), 0);
         expect(device.api().create_stream(other) == Code::ok, "create_stream");
@@ -134,19 +133,19 @@ TEST_F(DeviceFailures, ASenderWhoseStreamCannotFollowIsAnErrorOfTheWait) {
       [](int rank, int) {
         DeviceRank device;
         ProcessGroup world = init();
-        const DeviceBuffer buffer(device, bytes);
+        const DeviceBuffer buffer(device, passed_bytes);
         if (rank == 0) {
           device.simulated().hold(cuda::default_stream);
           world.recv(buffer.tensor(), 1);
           world.barrier();
           device.simulated().let_go(cuda::default_stream);
-          expect_pattern(buffer.download(bytes), 3);
+          expect_pattern(buffer.download(passed_bytes), 3);
         } else {
-          buffer.upload(pattern(bytes, 3));
+          buffer.upload(pattern(passed_bytes, 3));
           device.simulated().fail_next(Call::wait_word, Code::illegal_address);
           const std::string failure = failure_of([&] { pass(world, 1, buffer); });
           const cuda::DeviceScope scope(device.api(), 0);
-          expect(device.api().fill(buffer.data(), 9, bytes, cuda::default_stream) == Code::ok, "fill");
+          expect(device.api().fill(buffer.data(), 9, passed_bytes, cuda::default_stream) == Code::ok, "fill");
           world.barrier();
           expect_contains(failure, "the device failed: CUDA error 700");
         }

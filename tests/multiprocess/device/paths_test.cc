@@ -20,7 +20,7 @@ namespace {
 using cuda::Code;
 using cuda::testing::Call;
 
-constexpr std::size_t bytes = (2 << 20) + 9;
+constexpr std::size_t streamed_bytes = (2 << 20) + 9;
 
 class DevicePaths : public ::testing::Test {
  protected:
@@ -29,8 +29,6 @@ class DevicePaths : public ::testing::Test {
   }
 };
 
-const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
-
 // Rank 0 sends to rank 1, `count` times; each first does what it is told.
 void stream_of_messages(DeviceRank& device, ProcessGroup& world, int count, const DeviceBuffer& buffer,
                         const std::function<void(int)>& before = {}) {
@@ -38,11 +36,11 @@ void stream_of_messages(DeviceRank& device, ProcessGroup& world, int count, cons
     if (before) before(i);
     world.barrier();
     if (world.rank() == 0) {
-      buffer.upload(pattern(bytes, static_cast<std::uint64_t>(i)));
-      world.send(buffer.tensor(bytes), 1);
+      buffer.upload(pattern(streamed_bytes, static_cast<std::uint64_t>(i)));
+      world.send(buffer.tensor(streamed_bytes), 1);
     } else {
-      world.recv(buffer.tensor(bytes), 0);
-      expect_pattern(buffer.download(bytes), static_cast<std::uint64_t>(i));
+      world.recv(buffer.tensor(streamed_bytes), 0);
+      expect_pattern(buffer.download(streamed_bytes), static_cast<std::uint64_t>(i));
     }
   }
   (void)device;
@@ -55,7 +53,7 @@ TEST_F(DevicePaths, OneDeviceCopyBetweenProcessesOfAHost) {
         DeviceRank device;
         {
           ProcessGroup world = init();
-          const DeviceBuffer buffer(device, bytes);
+          const DeviceBuffer buffer(device, streamed_bytes);
           const auto copies = [&] { return device.simulated().count(Call::copy); };
           stream_of_messages(device, world, 3, buffer);
           // Rank 0 makes the copies both ways: it pushes, and it pulls.
@@ -86,7 +84,7 @@ TEST_F(DevicePaths, MemoryThatCannotBeExportedIsCopiedOnceMore) {
       [](int rank, int) {
         DeviceRank device;
         ProcessGroup world = init();
-        const DeviceBuffer buffer(device, bytes, DeviceBuffer::Source::pool);
+        const DeviceBuffer buffer(device, streamed_bytes, DeviceBuffer::Source::pool);
         stream_of_messages(device, world, 4, buffer);
         if (rank == 0) expect_equal(device.simulated().open_imports(), 1U, "open imports");
         world.barrier();
@@ -108,7 +106,7 @@ TEST_F(DevicePaths, WhatCannotBeOpenedGoesByWayOfTheHost) {
         [call = call, failure = failure](int, int) {
           DeviceRank device;
           ProcessGroup world = init();
-          const DeviceBuffer buffer(device, bytes);
+          const DeviceBuffer buffer(device, streamed_bytes);
           device.simulated().fail_next(call, failure, 2);
           stream_of_messages(device, world, 4, buffer);
           world.barrier();
@@ -125,7 +123,7 @@ TEST_F(DevicePaths, WithoutPinnedMemoryItArrivesAllTheSame) {
                 [](int rank, int) {
                   DeviceRank device;
                   ProcessGroup world = init();
-                  const DeviceBuffer buffer(device, bytes);
+                  const DeviceBuffer buffer(device, streamed_bytes);
                   // Of the receiver: the sender needs a block to read the device with.
                   if (rank == 1)
                     device.simulated().fail_next(Call::allocate_pinned, Code::out_of_memory, 1000);
@@ -142,7 +140,7 @@ TEST_F(DevicePaths, ALinkSaysHowDeviceMemoryGoes) {
                              [](int, int) {
                                DeviceRank device;
                                ProcessGroup world = init();
-                               const DeviceBuffer buffer(device, bytes);
+                               const DeviceBuffer buffer(device, streamed_bytes);
                                expect(world.describe().find("device memory") == std::string::npos,
                                       "nothing is said of what is not used");
                                stream_of_messages(device, world, 1, buffer);
@@ -163,15 +161,15 @@ TEST_F(DevicePaths, MemoryThatComesToAnOldAddressIsToldAnew) {
         std::byte* last = nullptr;
         bool was_reused = false;
         for (std::uint64_t i = 0; i < 5; ++i) {
-          const DeviceBuffer buffer(device, bytes);
+          const DeviceBuffer buffer(device, streamed_bytes);
           was_reused |= buffer.data() == last;
           last = buffer.data();
           if (rank == 0) {
-            buffer.upload(pattern(bytes, i));
+            buffer.upload(pattern(streamed_bytes, i));
             world.send(buffer.tensor(), 1);
           } else {
             world.recv(buffer.tensor(), 0);
-            expect_pattern(buffer.download(bytes), i);
+            expect_pattern(buffer.download(streamed_bytes), i);
           }
           world.barrier();
         }
@@ -192,16 +190,17 @@ TEST_F(DevicePaths, ADeadPeerLeavesNothingMapped) {
         std::signal(SIGTERM, SIG_IGN);  // by which spawn() asks the survivors to end
         DeviceRank device;
         ProcessGroup world = init();
-        const DeviceBuffer buffer(device, bytes);
+        const DeviceBuffer buffer(device, streamed_bytes);
         if (rank == 1) {
-          buffer.upload(pattern(bytes, 1));
+          buffer.upload(pattern(streamed_bytes, 1));
           world.send(buffer.tensor(), 0);
           barrier_before_death(world, 1);
           raise(SIGKILL);
         }
         if (rank == 0) {
           world.recv(buffer.tensor(), 1);
-          expect_pattern(buffer.download(bytes), 1);  // its copy has ended: what is read would stay open
+          // Its copy has ended: what is read would stay open.
+          expect_pattern(buffer.download(streamed_bytes), 1);
           expect_equal(device.simulated().open_imports(), 1U, "open imports");
         }
         barrier_before_death(world, 1);
@@ -210,12 +209,12 @@ TEST_F(DevicePaths, ADeadPeerLeavesNothingMapped) {
         // What had come is whole, and the survivors go on.
         if (rank == 0) world.send(buffer.tensor(), 2, {.tag = 5});
         if (rank == 2) world.recv(buffer.tensor(), 0, {.tag = 5});
-        expect_pattern(buffer.download(bytes), 1);
+        expect_pattern(buffer.download(streamed_bytes), 1);
         ++*survivors;
         destroy();
       },
       over_shm);
-  EXPECT_EQ(code, 128 + SIGKILL);
+  EXPECT_EQ(code, killed_exit_code);
   EXPECT_EQ(*survivors, 2);
 }
 
@@ -223,7 +222,7 @@ TEST_F(DevicePaths, ADeviceThatFailsIsAnErrorAndNoHang) {
   const int code = run_ranks(2, [](int rank, int) {
     DeviceRank device;
     ProcessGroup world = init();
-    const DeviceBuffer buffer(device, bytes);
+    const DeviceBuffer buffer(device, streamed_bytes);
     world.barrier();
     if (rank == 1) {
       device.simulated().break_device(0, Code::illegal_address);

@@ -22,8 +22,6 @@ class DeviceVisibility : public ::testing::Test {
   }
 };
 
-const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
-
 // What a rank is told to make of the host's GPUs, and to expect of them.
 struct Sight {
   int first = 0;   // the GPU that is device 0 here

@@ -72,7 +72,7 @@ TEST(Finding, ByAFileThatAKilledJobHasLeft) {
     world.barrier();
     kill(getpid(), SIGKILL);
   };
-  EXPECT_EQ(run_ranks(2, join_and_die), 128 + SIGKILL);
+  EXPECT_EQ(run_ranks(2, join_and_die), killed_exit_code);
   EXPECT_TRUE(std::filesystem::exists(path));
   EXPECT_EQ(run_ranks(2, [&](int rank, int count) { expect_ring(init(url_of(path, rank, count))); }), 0);
 }

@@ -21,12 +21,11 @@ namespace parley::testing {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr std::uint64_t seed = 4712;
-constexpr int killed_exit_code = 128 + SIGKILL;
+constexpr std::uint64_t completion_seed = 4712;
 constexpr std::size_t large_bytes = std::size_t{1} << 20;
 using Bytes = std::vector<std::uint8_t>;
 
-int steps() {
+int completion_steps() {
   return long_tests() ? 10'000 : 200;
 }
 
@@ -40,8 +39,8 @@ TEST(EventLoop, TheEndOfSendsWakesThePoll) {
         world.barrier();
         Bytes data(large_bytes);
         Loop loop(world, *room);
-        Random random(seed);
-        for (std::int64_t step = 0; step < steps(); ++step) {
+        Random random(completion_seed);
+        for (std::int64_t step = 0; step < completion_steps(); ++step) {
           const std::size_t bytes = step % 2 == 0 ? 100 : large_bytes;
           if (rank == 1) {
             await_step(*room, step, random);
@@ -56,7 +55,7 @@ TEST(EventLoop, TheEndOfSendsWakesThePoll) {
         if (rank == 0) loop.judge_delays("sends");
       },
       loop_options());
-  EXPECT_EQ(code, 0) << "seed " << seed;
+  EXPECT_EQ(code, 0) << "seed " << completion_seed;
 }
 
 // The function that then() was given may run on the background thread; the loop must hear of it, too.
@@ -69,8 +68,8 @@ TEST(EventLoop, CompletionFunctionsWakeThePoll) {
         world.barrier();
         Bytes data(large_bytes);
         Loop loop(world, *room);
-        Random random(seed);
-        for (std::int64_t step = 0; step < steps(); ++step) {
+        Random random(completion_seed);
+        for (std::int64_t step = 0; step < completion_steps(); ++step) {
           if (rank == 1) {
             await_step(*room, step, random);
             world.send(std::span(data).first(random.one_in(2) ? 8 : large_bytes), 0);
@@ -86,7 +85,7 @@ TEST(EventLoop, CompletionFunctionsWakeThePoll) {
         if (rank == 0) loop.judge_delays("then()");
       },
       loop_options());
-  EXPECT_EQ(code, 0) << "seed " << seed;
+  EXPECT_EQ(code, 0) << "seed " << completion_seed;
 }
 
 // Nothing arrives, and another operation stays pending: the deadline itself is the event.

@@ -23,7 +23,6 @@ namespace parley::testing {
 namespace {
 
 constexpr int ranks = 4;
-constexpr int killed_exit_code = 128 + SIGKILL;
 // A survivor that needs longer is taken to hang; multiplied by slowness(). Whoever has not even reported when
 // spawn() kills the rest, 5 s after the death in every build, hangs for sure.
 constexpr std::chrono::seconds hang_bound{5};

@@ -22,13 +22,7 @@ namespace parley::testing {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr int killed_exit_code = 128 + SIGKILL;
 constexpr std::size_t large_bytes = std::size_t{4} << 20;
-
-[[noreturn]] void die() {
-  kill(getpid(), SIGKILL);
-  _exit(1);  // not reached
-}
 
 // spawn() asks the others to end as soon as one has died.
 void outlive_the_victim() {

@@ -27,14 +27,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int ranks = 4;
+constexpr int world_size = 4;
 constexpr int host = 0;
-constexpr int killed_exit_code = 128 + SIGKILL;
-
-[[noreturn]] void die() {
-  kill(getpid(), SIGKILL);
-  _exit(1);  // not reached
-}
 
 void expect_names_the_host(const PeerDiedError& error) {
   expect_equal(error.details().culprit, host, "culprit");
@@ -44,8 +38,8 @@ void expect_names_the_host(const PeerDiedError& error) {
 
 // Among those who are left.
 void exchange(ProcessGroup& world, bool any) {
-  const int next = world.rank() % (ranks - 1) + 1;
-  const int previous = (world.rank() + 1) % (ranks - 1) + 1;
+  const int next = world.rank() % (world_size - 1) + 1;
+  const int previous = (world.rank() + 1) % (world_size - 1) + 1;
   for (const std::size_t count : {1U, 10'000U, 200'000U}) {
     const std::vector<int> out(count, world.rank());
     std::vector<int> in(count);
@@ -66,10 +60,10 @@ TEST(StoreHost, TheSurvivorsNameItAndGoOn) {
   const SharedPage<std::atomic<int>> passed;
   const std::string address = free_address();
   const std::string second_address = free_address();
-  const int code = run_ranks(ranks, [&](int rank, int) {
+  const int code = run_ranks(world_size, [&](int rank, int) {
     std::signal(SIGTERM, SIG_IGN);  // spawn() asks the survivors to end
     {
-      ProcessGroup world = join(address, rank, ranks);
+      ProcessGroup world = join(address, rank, world_size);
       barrier_before_death(world, host);
       if (rank == host) die();
       expect_names_the_host(expect_throws<PeerDiedError>([&] { world.recv<int>(host); }));
@@ -85,22 +79,22 @@ TEST(StoreHost, TheSurvivorsNameItAndGoOn) {
       expect_leaves_soon();
     }
     // The survivors can make a world of their own.
-    ProcessGroup world = join(second_address, rank - 1, ranks - 1);
+    ProcessGroup world = join(second_address, rank - 1, world_size - 1);
     world.barrier();
     int got = -1;
     const int own = world.rank();
-    world.sendrecv(std::span(&own, 1), (own + 1) % (ranks - 1), std::span(&got, 1), any_source);
-    expect_equal(got, (own + 2) % (ranks - 1), "a value in the new world");
+    world.sendrecv(std::span(&own, 1), (own + 1) % (world_size - 1), std::span(&got, 1), any_source);
+    expect_equal(got, (own + 2) % (world_size - 1), "a value in the new world");
     ++*passed;
   });
   EXPECT_EQ(code, killed_exit_code);
-  EXPECT_EQ(*passed, ranks - 1);
+  EXPECT_EQ(*passed, world_size - 1);
 }
 
 void run_rank(const std::string& address, int rank, Traffic traffic, std::uint64_t seed,
               std::atomic<int>& passed) {
   std::signal(SIGTERM, SIG_IGN);
-  ProcessGroup world = join(address, rank, ranks);
+  ProcessGroup world = join(address, rank, world_size);
   barrier_before_death(world, host);
   if (rank == host) {
     std::thread([seed] {
@@ -121,9 +115,9 @@ TEST(StoreHost, AtARandomMomentOfAnyTrafficItIsNamedAndNobodyHangs) {
       const SharedPage<std::atomic<int>> passed;
       const std::string address = free_address();
       const int code =
-          run_ranks(ranks, [&](int rank, int) { run_rank(address, rank, traffic, seed, *passed); });
+          run_ranks(world_size, [&](int rank, int) { run_rank(address, rank, traffic, seed, *passed); });
       ASSERT_EQ(code, killed_exit_code) << name_of(traffic) << ", seed " << seed;
-      ASSERT_EQ(*passed, ranks - 1) << name_of(traffic) << ", seed " << seed;
+      ASSERT_EQ(*passed, world_size - 1) << name_of(traffic) << ", seed " << seed;
     }
   }
 }

@@ -18,7 +18,6 @@
 namespace parley::testing {
 namespace {
 
-constexpr int killed_exit_code = 128 + SIGKILL;
 constexpr int victim = 3;
 
 // A lap of small and large messages, received from any source.

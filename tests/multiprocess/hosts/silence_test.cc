@@ -70,13 +70,13 @@ TEST_F(Silence, OfAHostIsADeathInTheMiddleOfAStream) {
 
 // The host is gone before anything was dialled. Host-a sees no route, host-b hears nothing.
 TEST_F(Silence, OfAHostIsADeathForThoseWhoWereNotLinkedYet) {
-  const auto on_demand = [&](int rank) {
+  const auto unlinked = [&](int rank) {
     auto options = place(rank);
     options.environment["PARLEY_FULL_MESH_LIMIT"] = "0";
     return options;
   };
-  Command a(hosts_.a.on({PARLEY_LINK_PROBE_PROGRAM, "late"}), on_demand(0));
-  Command b(hosts_.b.on({PARLEY_LINK_PROBE_PROGRAM, "late"}), on_demand(1));
+  Command a(hosts_.a.on({PARLEY_LINK_PROBE_PROGRAM, "late"}), unlinked(0));
+  Command b(hosts_.b.on({PARLEY_LINK_PROBE_PROGRAM, "late"}), unlinked(1));
   ASSERT_TRUE(a.await_output("joined")) << a.errors();
   ASSERT_TRUE(b.await_output("joined")) << b.errors();
   cut();

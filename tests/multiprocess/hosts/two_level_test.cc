@@ -202,7 +202,7 @@ TEST_P(TwoLevel, ADeathIsTheEndOnBothHosts) {
       expect_equal(died.details().culprit, mortal, std::string("culprit of: ") + died.what());
       ++*told;
     };
-    EXPECT_EQ(run(check), 128 + SIGKILL);
+    EXPECT_EQ(run(check), killed_exit_code);
     EXPECT_EQ(*told, GetParam().ranks - 1);
   }
 }

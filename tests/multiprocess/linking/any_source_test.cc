@@ -37,18 +37,11 @@ const RecvOptions patient{.timeout = 40s};
 // Time for several looks at who is there.
 constexpr auto several_looks = 3500ms;
 
-const RanksOptions on_demand{.environment = {{"PARLEY_FULL_MESH_LIMIT", "0"}}};
-
 struct Page {
   std::atomic<int> arrived{0};
   std::atomic<int> step{0};
   std::atomic<pid_t> mortal{0};  // who is going to die, for those who have to know that it has
 };
-
-[[noreturn]] void die() {
-  kill(getpid(), SIGKILL);
-  _exit(1);  // not reached
-}
 
 // Runs the life of a rank that is killed in a child: spawn() would end the others 5 s after its death.
 void run_mortal(const std::function<void()>& life) {
@@ -65,7 +58,7 @@ void run_mortal(const std::function<void()>& life) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   const bool was_killed = (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
-                          (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL);
+                          (WIFEXITED(status) && WEXITSTATUS(status) == killed_exit_code);
   expect(was_killed, "the rank was killed");
 }
 

@@ -24,10 +24,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int killed_exit_code = 128 + SIGKILL;
-
-const RanksOptions on_demand{.environment = {{"PARLEY_FULL_MESH_LIMIT", "0"}}};
-
 std::ptrdiff_t open_sockets() {
   std::ptrdiff_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -26,7 +26,6 @@ using Clock = std::chrono::steady_clock;
 using nccl::testing::Fabric;
 
 constexpr int ranks = 4;
-constexpr int killed_exit_code = 128 + SIGKILL;
 constexpr auto promised_time = 5s;
 constexpr int most_splits = 50;  // for which a fabric has room
 

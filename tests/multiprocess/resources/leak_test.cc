@@ -98,7 +98,7 @@ TEST(Leaks, WorldsWhoseStoreRank0Serves) {
 
 // Who comes again at once is a client of a store that only waits for everybody to leave.
 TEST(Leaks, WorldsOnDemandWhoseStoreRank0Serves) {
-  expect_nothing_left_of_worlds_whose_store_rank_0_serves({.environment = {{"PARLEY_FULL_MESH_LIMIT", "0"}}});
+  expect_nothing_left_of_worlds_whose_store_rank_0_serves(on_demand);
 }
 
 TEST(Leaks, WorldsOfOne) {

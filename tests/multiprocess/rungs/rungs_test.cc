@@ -207,7 +207,7 @@ TEST(Rungs, ADeathInAnotherPidNamespaceIsSeenWithoutAPidfd) {
         expect_equal(error.details().culprit, 1, "who died");
         *seen = true;
       },
-      128 + SIGKILL, [] { refuse_calls(transport::shm::testing::refused_pidfds()); });
+      killed_exit_code, [] { refuse_calls(transport::shm::testing::refused_pidfds()); });
   EXPECT_TRUE(*seen);
 }
 

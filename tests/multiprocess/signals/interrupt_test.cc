@@ -117,12 +117,6 @@ void random_traffic(ProcessGroup& world, std::uint64_t round) {
   sender.finish();
 }
 
-// Rank 0 decides, so that both stop in the same round.
-bool agree(ProcessGroup& world, bool over) {
-  if (world.rank() == 0) world.send(over, 1, {.tag = 1'000'000});
-  return world.rank() == 0 ? over : world.recv<bool>(0, {.tag = 1'000'000});
-}
-
 // A whole world, which is gone with its last handle; whether it was the last one.
 bool live_through(std::uint64_t round, const Storm& storm) {
   ProcessGroup world = init();

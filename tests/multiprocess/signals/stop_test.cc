@@ -28,10 +28,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t seed = 2718;
+constexpr std::uint64_t stop_seed = 2718;
 constexpr int ranks = 8;
 
-struct Room {
+struct StopRoom {
   std::array<std::atomic<pid_t>, ranks> pids{};
   std::atomic<int> joined{0};
   std::array<std::atomic<int>, ranks> stops{};  // since all have joined
@@ -44,8 +44,8 @@ int enough() {
 }
 
 // Stops one or several at a time, for up to 40 ms, from before init() on.
-void stop_and_continue(Room& room) {
-  Random random(seed);
+void stop_and_continue(StopRoom& room) {
+  Random random(stop_seed);
   while (!room.over) {
     std::array<bool, ranks> stopped{};
     const std::size_t most = 1 + random.below(ranks);
@@ -65,14 +65,14 @@ void stop_and_continue(Room& room) {
   room.stopper_gone = true;
 }
 
-bool all_stopped_enough(const Room& room) {
+bool all_stopped_enough(const StopRoom& room) {
   for (const auto& stops : room.stops)
     if (stops < enough()) return false;
   return true;
 }
 
 void exchange(ProcessGroup& world, std::uint64_t round) {
-  const PlanOptions options{.seed = seed + round, .ranks = ranks, .messages = 1000};
+  const PlanOptions options{.seed = stop_seed + round, .ranks = ranks, .messages = 1000};
   const auto plan = make_plan(options);
   Sender sender(world, plan, options);
   Receiver receiver(world, plan, options, Receiver::Mode::all);
@@ -82,16 +82,8 @@ void exchange(ProcessGroup& world, std::uint64_t round) {
   world.barrier();
 }
 
-// Rank 0 decides, so that all stop in the same round.
-bool agree(ProcessGroup& world, bool over) {
-  constexpr std::int64_t tag = 1'000'000;
-  if (world.rank() != 0) return world.recv<bool>(0, {.tag = tag});
-  for (int other = 1; other < ranks; ++other) world.send(over, other, {.tag = tag});
-  return over;
-}
-
 TEST(Stopped, RanksAtRandomMomentsLoseNothing) {
-  const SharedPage<Room> room;
+  const SharedPage<StopRoom> room;
   const SideProcess stopper([&] { stop_and_continue(*room); });
   const auto run_rank = [&](int rank, int) {
     room->pids[static_cast<std::size_t>(rank)] = getpid();
@@ -105,7 +97,7 @@ TEST(Stopped, RanksAtRandomMomentsLoseNothing) {
     await([&] { return room->stopper_gone.load(); }, "the end of the process that stops others");
     if (rank == 0) std::printf("%llu rounds\n", static_cast<unsigned long long>(round));
   };
-  EXPECT_EQ(run_ranks(ranks, run_rank, {.timeout = long_tests() ? 1800s : 200s}), 0) << "seed " << seed;
+  EXPECT_EQ(run_ranks(ranks, run_rank, {.timeout = long_tests() ? 1800s : 200s}), 0) << "seed " << stop_seed;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ const RanksOptions without_a_deadline{
 
 // Joins through the launched store. Once this rank has set its card and its confirmation, and if it is rank 0
 // made the world, which goes by the first list, the others do not ask it again; then `end` is called, once.
-void join(int rank, int size, std::function<void()> end) {
+void join_up_to(int rank, int size, std::function<void()> end) {
   const auto store = std::make_shared<WatchedStore>(open_store());
   const std::string last_call = rank == 0 ? "compare_set" : "wait";
   store->on_call([=, &store = *store](const std::string& name, const auto& keys) mutable {
@@ -49,7 +49,7 @@ void join_and_die(int rank, int size) {
   const pid_t process = fork();
   if (process == 0) {
     try {
-      join(rank, size, [] { kill(getpid(), SIGKILL); });
+      join_up_to(rank, size, [] { kill(getpid(), SIGKILL); });
     } catch (const std::exception&) {
     }
     _exit(1);
@@ -67,7 +67,7 @@ TEST(AbsentRank, ThatWasKilledBeforeItWasLinkedIsNamedByAll) {
         size,
         [&](int rank, int) {
           if (rank == victim) return join_and_die(rank, size);
-          const auto error = expect_throws<InitError>([&] { join(rank, size, {}); });
+          const auto error = expect_throws<InitError>([&] { join_up_to(rank, size, {}); });
           expect_contains(error.what(), "could not link to all ranks");
           expect_contains(error.what(), "rank " + std::to_string(victim) + " (");
           expect_equal(error.details().culprit, victim, "culprit");
@@ -84,10 +84,11 @@ TEST(AbsentRank, ThatHasFailedIsNamed) {
       2,
       [&](int rank, int size) {
         if (rank == 1) {
-          expect_throws<StoreError>([&] { join(rank, size, [] { throw StoreError("out of order"); }); });
+          expect_throws<StoreError>(
+              [&] { join_up_to(rank, size, [] { throw StoreError("out of order"); }); });
           return await([&] { return is_told->load(); }, "the other rank");
         }
-        const auto error = expect_throws<InitError>([&] { join(rank, size, {}); });
+        const auto error = expect_throws<InitError>([&] { join_up_to(rank, size, {}); });
         expect_contains(error.what(), "rank 1 (");
         expect_contains(error.what(), "it has given up its rank");
         expect_equal(error.details().culprit, 1, "culprit");

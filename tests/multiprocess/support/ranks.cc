@@ -1,5 +1,9 @@
 #include "tests/multiprocess/support/ranks.h"
 
+#include <unistd.h>
+
+#include <csignal>
+
 #include "tests/sanitizer.h"
 
 namespace parley::testing {
@@ -13,6 +17,11 @@ int run_ranks(int count, const std::function<void(int, int)>& rank_main, const R
   spawn_options.timeout = options.timeout * slowness();
   spawn_options.environment = options.environment;
   return spawn(count, rank_main, spawn_options);
+}
+
+void die() {
+  kill(getpid(), SIGKILL);
+  _exit(1);  // not reached
 }
 
 }  // namespace parley::testing

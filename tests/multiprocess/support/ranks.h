@@ -5,6 +5,7 @@
 #include <parley/process_group.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -71,10 +72,24 @@ inline void await_return_of_all(ProcessGroup& group) {
     if (other != group.rank()) (void)group.recv<int>(other);
 }
 
+// What rank 0 says, so that all go on or stop in the same round.
+inline bool agree(ProcessGroup& world, bool over) {
+  constexpr std::int64_t tag = 1'000'000;
+  if (world.rank() != 0) return world.recv<bool>(0, {.tag = tag});
+  for (int other = 1; other < world.size(); ++other) world.send(over, other, {.tag = tag});
+  return over;
+}
+
 struct RanksOptions {
   std::chrono::seconds timeout{60};  // the watchdog's, multiplied by slowness()
   std::map<std::string, std::string> environment = {};
 };
+
+// Ranks that are linked by shared memory alone.
+inline const RanksOptions over_shm{.environment = {{"PARLEY_TRANSPORTS", "shm"}}};
+
+// Ranks that link when they first need it, as those of large worlds do.
+inline const RanksOptions on_demand{.environment = {{"PARLEY_FULL_MESH_LIMIT", "0"}}};
 
 // How much slower than a release build this one is (sanitizers).
 [[nodiscard]] int slowness();
@@ -83,5 +98,11 @@ struct RanksOptions {
 // from the only thread of the test.
 [[nodiscard]] int run_ranks(int count, const std::function<void(int rank, int count)>& rank_main,
                             const RanksOptions& options = {});
+
+// What that is when a rank was killed.
+inline constexpr int killed_exit_code = 128 + SIGKILL;
+
+// Ends this process as kill -9 does.
+[[noreturn]] void die();
 
 }  // namespace parley::testing

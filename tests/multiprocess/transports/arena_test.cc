@@ -16,6 +16,7 @@
 
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
+#include "tests/multiprocess/transports/scene.h"
 
 namespace parley::testing {
 namespace {
@@ -136,18 +137,19 @@ TEST(SharedTensor, MemoryThatIsLetGoIsUsedAgain) {
 }
 
 TEST(SharedTensor, OutlivesItsGroup) {
-  const int code = run_ranks(2,
-                             [&](int rank, int) {
-                               std::optional<ProcessGroup> world = init();
-                               const Tensor mine = world->shared_tensor(1'000'000, DType::u8);
-                               exchange_until_mapped(*world, mine);
-                               world.reset();
-                               destroy();
-                               expect_content(mine, rank);
-                               fill(mine, 77);
-                               expect_content(mine.clone(), 77);
-                             },
-                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        std::optional<ProcessGroup> world = init();
+        const Tensor mine = world->shared_tensor(1'000'000, DType::u8);
+        exchange_until_mapped(*world, mine);
+        world.reset();
+        destroy();
+        expect_content(mine, rank);
+        fill(mine, 77);
+        expect_content(mine.clone(), 77);
+      },
+      over_shm);
   EXPECT_EQ(code, 0);
 }
 
@@ -202,16 +204,6 @@ TEST(SharedTensor, APendingSendKeepsTheMemory) {
             0);
 }
 
-struct Scene {
-  std::atomic<pid_t> victim{0};
-  std::atomic<bool> was_named{false};
-};
-
-// What another thread writes: nothing orders the two, and ThreadSanitizer shall not ask for it.
-[[gnu::noinline, gnu::no_sanitize_thread]] unsigned char peek(const volatile unsigned char& byte) {
-  return byte;
-}
-
 constexpr std::size_t long_message = 128 << 20;
 
 // Kills `victim` as soon as the first bytes of a long message have come. That message is whole, or fails.
@@ -256,7 +248,7 @@ TEST(SharedTensor, ASenderThatIsKilledWhileItIsReadIsNamed) {
                                scene->was_named = error.details().culprit == 0;
                              },
                              {.environment = {{"PARLEY_TRANSPORTS", "shm,^cma"}}});
-  EXPECT_EQ(code, 128 + SIGKILL);
+  EXPECT_EQ(code, killed_exit_code);
   EXPECT_TRUE(scene->was_named);
 }
 
@@ -283,7 +275,7 @@ TEST(SharedTensor, AReceiverThatIsKilledWhileItReadsIsNamed) {
                                expect_content(out, 5);
                              },
                              {.environment = {{"PARLEY_TRANSPORTS", "shm,^cma"}}});
-  EXPECT_EQ(code, 128 + SIGKILL);
+  EXPECT_EQ(code, killed_exit_code);
   EXPECT_TRUE(scene->was_named);
 }
 

@@ -112,15 +112,16 @@ TEST(TransportsOfAJob, ARankWithoutSharedMemoryIsLinkedByTcp) {
 }
 
 TEST(TransportsOfAJob, WhereNoneIsLeftInitSaysSo) {
-  const int code = run_ranks(2,
-                             [](int rank, int) {
-                               if (rank == 1) return;
-                               refuse_local_sockets();
-                               const auto error = expect_throws<SystemError>([] { init(); });
-                               expect_contains(error.what(), "no memory can be shared between processes: ");
-                               expect_contains(error.what(), "PARLEY_TRANSPORTS=shm allows nothing else");
-                             },
-                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        if (rank == 1) return;
+        refuse_local_sockets();
+        const auto error = expect_throws<SystemError>([] { init(); });
+        expect_contains(error.what(), "no memory can be shared between processes: ");
+        expect_contains(error.what(), "PARLEY_TRANSPORTS=shm allows nothing else");
+      },
+      over_shm);
   EXPECT_EQ(code, 0);
 }
 

@@ -17,6 +17,7 @@
 
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/shared_page.h"
+#include "tests/multiprocess/transports/scene.h"
 #include "tests/unit/shm/refuse_calls.h"
 
 namespace parley::testing {
@@ -28,7 +29,7 @@ using transport::shm::testing::RefusedCall;
 const RefusedCall refused_reads{.number = SYS_process_vm_readv, .error = EPERM};
 
 // Both ways at once, sizes around the limits and of many pieces.
-void exchange(ProcessGroup& world) {
+void exchange_both_ways(ProcessGroup& world) {
   const int other = 1 - world.rank();
   for (const std::size_t count : {10UL, 5000UL, 100'000UL, 600'001UL}) {
     std::vector<int> out(count), in(count);
@@ -51,7 +52,7 @@ void expect_links(const std::string& transports, const std::string& of_rank_0, c
       [&](int rank, int) {
         if (before) before(rank);
         ProcessGroup world = init();
-        exchange(world);
+        exchange_both_ways(world);
         expect_contains(world.describe() + "\n", "): shm, " + (rank == 0 ? of_rank_0 : of_rank_1));
         world.barrier();
       },
@@ -84,76 +85,66 @@ TEST(CrossMemory, AProcessThatLetsNobodyReadItStillSends) {
 
 // A filter holds for one thread, and another one may pull meanwhile; so it takes some exchanges.
 TEST(CrossMemory, APairThatMayNoLongerGoesOnByTheLink) {
-  const int code =
-      run_ranks(2,
-                [](int rank, int) {
-                  ProcessGroup world = init();
-                  exchange(world);
-                  if (rank == 1) refuse_calls({refused_reads});
-                  constexpr int most_exchanges = 200;
-                  for (int i = 0; i < most_exchanges; ++i) {
-                    exchange(world);
-                    const bool is_over = world.describe().find("we cannot read its memory: not permitted") !=
-                                         std::string::npos;
-                    std::vector<int> ends{rank == 1 && (is_over || i + 1 == most_exchanges) ? 1 : 0};
-                    if (rank == 1) {
-                      world.send(Tensor(ends), 0);
-                      if (i + 1 == most_exchanges) expect(is_over, world.describe());
-                    } else {
-                      world.recv(Tensor(ends), 1);
-                    }
-                    if (ends[0] == 1) break;
-                  }
-                  exchange(world);
-                  world.barrier();
-                },
-                {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
+  const int code = run_ranks(
+      2,
+      [](int rank, int) {
+        ProcessGroup world = init();
+        exchange_both_ways(world);
+        if (rank == 1) refuse_calls({refused_reads});
+        constexpr int most_exchanges = 200;
+        for (int i = 0; i < most_exchanges; ++i) {
+          exchange_both_ways(world);
+          const bool is_over =
+              world.describe().find("we cannot read its memory: not permitted") != std::string::npos;
+          std::vector<int> ends{rank == 1 && (is_over || i + 1 == most_exchanges) ? 1 : 0};
+          if (rank == 1) {
+            world.send(Tensor(ends), 0);
+            if (i + 1 == most_exchanges) expect(is_over, world.describe());
+          } else {
+            world.recv(Tensor(ends), 1);
+          }
+          if (ends[0] == 1) break;
+        }
+        exchange_both_ways(world);
+        world.barrier();
+      },
+      over_shm);
   EXPECT_EQ(code, 0);
-}
-
-struct Scene {
-  std::atomic<pid_t> sender{0};
-  std::atomic<bool> was_named{false};
-};
-
-// What another thread has the kernel write: nothing orders the two, and ThreadSanitizer shall not ask for it.
-[[gnu::noinline, gnu::no_sanitize_thread]] unsigned char peek(const volatile unsigned char& byte) {
-  return byte;
 }
 
 // Killed as soon as the first of its bytes have arrived.
 TEST(CrossMemory, ASenderThatIsKilledWhileItIsReadIsNamed) {
   constexpr std::size_t bytes = 128 << 20;
   const SharedPage<Scene> scene;
-  const int code = run_ranks(2,
-                             [&](int rank, int) {
-                               std::signal(SIGTERM, SIG_IGN);  // of spawn(), when the other is gone
-                               std::vector<unsigned char> data(bytes, rank == 0 ? 1 : 0);
-                               ProcessGroup world = init();
-                               if (rank == 0) {
-                                 scene->sender = getpid();
-                                 world.send(Tensor(data), 1);
-                                 world.recv(Tensor(data), 1);  // nothing comes
-                                 return;
-                               }
-                               std::thread killer([&] {
-                                 while (peek(data[0]) == 0) std::this_thread::yield();
-                                 kill(scene->sender, SIGKILL);
-                               });
-                               try {
-                                 world.recv(Tensor(data), 0);
-                                 const bool is_whole = std::count(data.begin(), data.end(), 1) ==
-                                                       static_cast<std::ptrdiff_t>(bytes);
-                                 killer.join();
-                                 expect(is_whole, "a message that was received while its sender died");
-                                 world.recv(Tensor(data), 0);
-                               } catch (const PeerDiedError& error) {
-                                 scene->was_named = error.details().culprit == 0;
-                               }
-                               if (killer.joinable()) killer.join();
-                             },
-                             {.environment = {{"PARLEY_TRANSPORTS", "shm"}}});
-  EXPECT_EQ(code, 128 + SIGKILL);
+  const int code = run_ranks(
+      2,
+      [&](int rank, int) {
+        std::signal(SIGTERM, SIG_IGN);  // of spawn(), when the other is gone
+        std::vector<unsigned char> data(bytes, rank == 0 ? 1 : 0);
+        ProcessGroup world = init();
+        if (rank == 0) {
+          scene->victim = getpid();
+          world.send(Tensor(data), 1);
+          world.recv(Tensor(data), 1);  // nothing comes
+          return;
+        }
+        std::thread killer([&] {
+          while (peek(data[0]) == 0) std::this_thread::yield();
+          kill(scene->victim, SIGKILL);
+        });
+        try {
+          world.recv(Tensor(data), 0);
+          const bool is_whole = std::count(data.begin(), data.end(), 1) == static_cast<std::ptrdiff_t>(bytes);
+          killer.join();
+          expect(is_whole, "a message that was received while its sender died");
+          world.recv(Tensor(data), 0);
+        } catch (const PeerDiedError& error) {
+          scene->was_named = error.details().culprit == 0;
+        }
+        if (killer.joinable()) killer.join();
+      },
+      over_shm);
+  EXPECT_EQ(code, killed_exit_code);
   EXPECT_TRUE(scene->was_named);
 }
 

@@ -15,10 +15,10 @@ struct alignas(128) Wide {
   int value;
 };
 
-struct Counted {
-  explicit Counted(int& live) : live_(live) { ++live_; }
-  Counted(const Counted&) = delete;
-  ~Counted() { --live_; }
+struct Tracked {
+  explicit Tracked(int& live) : live_(live) { ++live_; }
+  Tracked(const Tracked&) = delete;
+  ~Tracked() { --live_; }
   int& live_;
 };
 
@@ -56,9 +56,9 @@ TEST(SlabPool, RecyclesWhatWasGivenBack) {
 
 TEST(SlabPool, RunsConstructorsAndDestructors) {
   int live = 0;
-  SlabPool<Counted> pool;
-  Counted* a = pool.create(live);
-  Counted* b = pool.create(live);
+  SlabPool<Tracked> pool;
+  Tracked* a = pool.create(live);
+  Tracked* b = pool.create(live);
   EXPECT_EQ(live, 2);
   pool.destroy(a);
   EXPECT_EQ(live, 1);

@@ -136,7 +136,7 @@ TEST(CollectiveBuffers, GiveAndGetBlocks) {
   EXPECT_EQ(reduce.in().size(), reduce.count());
 }
 
-struct Recorder {
+struct RootRecorder {
   std::string roots;
   void call(int root) { roots += std::to_string(root); }
 };
@@ -144,7 +144,7 @@ struct Recorder {
 TEST(CollectiveExchange, EveryRankIsTheRootInTurn) {
   CollectiveBuffers buffers(Op::barrier, 0, 0, 3);
   for (const bool leads : {true, false}) {
-    Recorder recorder;
+    RootRecorder recorder;
     CollectiveExchange exchange(recorder, buffers);
     constexpr Plan plan{.warmup = 1, .batches = 2, .batch_length = 2, .tail_samples = 2};
     const PhaseResult result = run_collective_phase(exchange, plan, leads);

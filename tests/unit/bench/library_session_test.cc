@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "bench/parley_library.h"
+#include "tests/unit/bench/quick.h"
 
 namespace parley::bench {
 namespace {
-
-Options quick(Op op) {
-  Options options;
-  options.op = op;
-  options.rounds = 2;
-  options.round_ms = 0.01;
-  return options;
-}
 
 TEST(LibrarySession, FindsNothingWrongWithParley) {
   for (const Op op : {Op::broadcast, Op::all_reduce, Op::all_to_all}) {

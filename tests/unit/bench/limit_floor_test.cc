@@ -5,12 +5,12 @@
 
 #include <string>
 
+#include "tests/unit/bench/units.h"
+
 namespace parley::bench {
 namespace {
 
 constexpr Reference near{55, 65, 40, true};
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = 1024 * kib;
 
 bool is_void(Op op, bool over_shm, std::size_t bytes, double us, const Reference& reference = near) {
   return limit_void_reason({op, over_shm, 2, bytes, us}, reference).has_value();

@@ -11,11 +11,10 @@
 #include "bench/limits/slots.h"
 #include "bench/probe.h"
 #include "bench/sizes.h"
+#include "tests/unit/bench/units.h"
 
 namespace parley::bench {
 namespace {
-
-constexpr std::size_t kib = 1024;
 
 TEST(Slots, OneReusedSlotHoldsAWholeMessage) {
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{1000}, 16 * kib * kib}) {

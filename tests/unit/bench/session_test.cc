@@ -5,17 +5,10 @@
 #include <parley/testing.h>
 
 #include "bench/core_watch.h"
+#include "tests/unit/bench/quick.h"
 
 namespace parley::bench {
 namespace {
-
-Options quick(Op op) {
-  Options options;
-  options.op = op;
-  options.rounds = 2;
-  options.round_ms = 0.01;
-  return options;
-}
 
 void expect_sound(const Row& row, Op op, int ranks, std::size_t bytes) {
   EXPECT_EQ(row.subject.op, op);

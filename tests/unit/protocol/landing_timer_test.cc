@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t bytes = 64 << 10;
+constexpr std::size_t eight_pieces = 64 << 10;
 constexpr std::size_t two_pieces = 16 << 10;
 
 struct HandClock {
@@ -21,9 +21,9 @@ struct HandClock {
 };
 
 // A peer whose messages take 2 us to land; to pull one takes 3.5, or so.
-class Peer {
+class TimedPeer {
  public:
-  explicit Peer(std::chrono::nanoseconds pull = 3500ns, std::size_t size_of_each = bytes)
+  explicit TimedPeer(std::chrono::nanoseconds pull = 3500ns, std::size_t size_of_each = eight_pieces)
       : size(size_of_each) {
     for (int i = 0; i < 20; ++i) {
       if (paths.wants_timing(Path::pull, size)) {
@@ -54,72 +54,72 @@ class Peer {
 };
 
 TEST(LandingTimer, OfALoneMessageCountsWhatItTook) {
-  Peer peer;
+  TimedPeer peer;
   for (int i = 0; i < 50; ++i) peer.land(1ms);
-  EXPECT_EQ(peer.paths.favourite(bytes), Path::link);
+  EXPECT_EQ(peer.paths.favourite(eight_pieces), Path::link);
 }
 
 TEST(LandingTimer, ALoneMessagesFirstPieceWasCopiedBefore) {
-  Peer peer(3500ns, two_pieces);
+  TimedPeer peer(3500ns, two_pieces);
   for (int i = 0; i < 50; ++i) peer.land(1ms);
   EXPECT_EQ(peer.paths.favourite(two_pieces), Path::pull) << "1 us there, and 2 us after that";
-  Peer slower(4500ns, two_pieces);
+  TimedPeer slower(4500ns, two_pieces);
   for (int i = 0; i < 50; ++i) slower.land(1ms);
   EXPECT_EQ(slower.paths.favourite(two_pieces), Path::link);
 }
 
 TEST(LandingTimer, InAStreamTheSendersCopyCounts) {
-  Peer peer;
+  TimedPeer peer;
   for (int i = 0; i < 50; ++i) peer.land(2us);
-  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull) << "a message each 4 us";
-  Peer faster;
+  EXPECT_EQ(peer.paths.favourite(eight_pieces), Path::pull) << "a message each 4 us";
+  TimedPeer faster;
   for (int i = 0; i < 50; ++i) faster.land(100ns);
-  EXPECT_EQ(faster.paths.favourite(bytes), Path::link) << "a message each 2.1 us";
+  EXPECT_EQ(faster.paths.favourite(eight_pieces), Path::link) << "a message each 2.1 us";
 }
 
 // In one visit of the link, too.
 TEST(LandingTimer, AStreamMayComeInOneLook) {
-  Peer peer;
+  TimedPeer peer;
   for (int i = 0; i < 50; ++i) peer.land(2us, 0, 0);
-  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull) << "a message each 4 us";
-  Peer slower(6us);
+  EXPECT_EQ(peer.paths.favourite(eight_pieces), Path::pull) << "a message each 4 us";
+  TimedPeer slower(6us);
   for (int i = 0; i < 50; ++i) slower.land(2us, 0, 0);
-  EXPECT_EQ(slower.paths.favourite(bytes), Path::link) << "a lone one would take 6";
+  EXPECT_EQ(slower.paths.favourite(eight_pieces), Path::link) << "a lone one would take 6";
 }
 
 TEST(LandingTimer, ALoneMessageThatWasThereAsAWholeWasCopiedBefore) {
-  Peer peer;
+  TimedPeer peer;
   for (int i = 0; i < 50; ++i) peer.land(1ms, 1, 0);
-  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull) << "4 us there, and 2 us here";
+  EXPECT_EQ(peer.paths.favourite(eight_pieces), Path::pull) << "4 us there, and 2 us here";
 }
 
 // While its receiver copies one piece out, the next one comes.
 TEST(LandingTimer, ALoneMessageMayComeInPiecesInOneLook) {
-  Peer peer;
+  TimedPeer peer;
   peer.is_there = false;
   for (int i = 0; i < 50; ++i) peer.land(1ms, 1, 0);
-  EXPECT_EQ(peer.paths.favourite(bytes), Path::link);
+  EXPECT_EQ(peer.paths.favourite(eight_pieces), Path::link);
 }
 
 TEST(LandingTimer, WhatLandsFromMemoryWasCopiedFaster) {
-  Peer peer;
+  TimedPeer peer;
   peer.from_memory = true;
   for (int i = 0; i < 50; ++i) peer.land(1ms, 1, 0);
   // 1 us there, and 2 us here: no less than three quarters of a pull.
-  EXPECT_EQ(peer.paths.favourite(bytes), Path::pull);
-  Peer slower(5us);
+  EXPECT_EQ(peer.paths.favourite(eight_pieces), Path::pull);
+  TimedPeer slower(5us);
   slower.from_memory = true;
   for (int i = 0; i < 50; ++i) slower.land(1ms, 1, 0);
-  EXPECT_EQ(slower.paths.favourite(bytes), Path::link);
+  EXPECT_EQ(slower.paths.favourite(eight_pieces), Path::link);
 }
 
 TEST(LandingTimer, AnAnswerIsNoStream) {
-  Peer peer;
+  TimedPeer peer;
   for (int i = 0; i < 50; ++i) {
     peer.sent_at = ++peer.look;  // what it has waited for
     peer.land(4us);
   }
-  EXPECT_EQ(peer.paths.favourite(bytes), Path::link);
+  EXPECT_EQ(peer.paths.favourite(eight_pieces), Path::link);
 }
 
 }  // namespace

@@ -14,8 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t mib = 1 << 20;
-
 void note_arrivals(PathChoice& choice, bool beside_own_sends) {
   for (int i = 0; i < 16; ++i) choice.note_arrival(beside_own_sends);
 }

@@ -18,7 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-constexpr std::size_t mib = 1 << 20;
 // Messages of one whose messages come one at a time: those that count, and the first one.
 constexpr int trial = CopyRate::few_samples + 1;
 // Samples of the favourite by which the other one is faster, before that is tried; a few more until its rate

@@ -13,11 +13,11 @@ namespace {
 using base::Code;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::size_t large = 50'000;
+constexpr std::size_t large_bytes = 50'000;
 constexpr int more_looks_than_patience = 5'000;
 
 Bytes content(int salt) {
-  Bytes made(large);
+  Bytes made(large_bytes);
   for (std::size_t i = 0; i < made.size(); ++i)
     made[i] = static_cast<std::byte>(i * 31 + (i >> 9) * 7 + static_cast<std::size_t>(salt) * 101);
   return made;
@@ -77,7 +77,7 @@ class Routing : public ::testing::Test {
   PretendBoard board_;
   PretendMover movers_[2]{PretendMover(board_), PretendMover(board_)};
   WorldOfMessengers world_{2, {}, {.eager_limit_bytes = 64, .piece_bytes = 16'000, .routed_bytes = 1'000}};
-  Bytes out_, in_ = Bytes(large);
+  Bytes out_, in_ = Bytes(large_bytes);
   Request* receive_ = nullptr;
   Request* send_ = nullptr;
 };

@@ -10,6 +10,8 @@
 
 namespace parley::transport {
 
+inline constexpr std::size_t mib = 1 << 20;
+
 // One pair, with a clock that is told what each message takes.
 class TimedPair {
  public:

@@ -22,10 +22,6 @@ std::string error_of(const std::string& method, const Variables& variables = {},
   return "no error";
 }
 
-Place place_of(const Variables& variables, int rank = -1, int world_size = -1) {
-  return discover("env://", rank, world_size, pretend(variables));
-}
-
 const Variables complete = {
     {"MASTER_ADDR", "node-a"}, {"MASTER_PORT", "29500"}, {"RANK", "2"}, {"WORLD_SIZE", "4"}};
 

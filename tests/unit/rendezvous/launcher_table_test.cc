@@ -94,11 +94,7 @@ Variables with(Variables base, const Variables& more) {
   return base;
 }
 
-Place place_of(const Variables& variables, int rank = -1, int world_size = -1) {
-  return discover("env://", rank, world_size, pretend(variables));
-}
-
-std::string error_of(const Variables& variables) {
+std::string refusal_of(const Variables& variables) {
   try {
     place_of(variables);
   } catch (const UsageError& error) {
@@ -242,7 +238,7 @@ TEST(Launchers, JobsAreToldApart) {
 
 TEST(Launchers, ABatchScriptIsNoStep) {
   EXPECT_EQ(
-      error_of(slurm_batch),
+      refusal_of(slurm_batch),
       "Slurm job 3 has SLURM_NTASKS=3, but this process is no task of a step: start the program with srun, "
       "mpirun or parley-run; or, for this process alone, set PARLEY_RANK=0 and PARLEY_WORLD_SIZE=1");
   EXPECT_TRUE(place_of(with(slurm_batch, {{"SLURM_NTASKS", "1"}})).alone);
@@ -250,21 +246,21 @@ TEST(Launchers, ABatchScriptIsNoStep) {
 }
 
 TEST(Launchers, SeveralNodesNeedAnAddress) {
-  EXPECT_EQ(error_of(with(open_mpi, {{"OMPI_COMM_WORLD_SIZE", "4"}})),
+  EXPECT_EQ(refusal_of(with(open_mpi, {{"OMPI_COMM_WORLD_SIZE", "4"}})),
             "Open MPI: 4 ranks, 2 of them on this host, cannot find each other without an address: set "
             "PARLEY_STORE=tcp://HOST:PORT for all of them, HOST being that of rank 0 (mpirun -x NAME=value)");
   EXPECT_EQ(
-      error_of(with(mpich, {{"MPI_LOCALNRANKS", ""}})),
+      refusal_of(with(mpich, {{"MPI_LOCALNRANKS", ""}})),
       "PMI: 2 ranks, and nothing tells how many are on this host, cannot find each other without an address: "
       "set PARLEY_STORE=tcp://HOST:PORT for all of them, HOST being that of rank 0 (mpirun -genv NAME "
       "value)");
-  EXPECT_NE(error_of(with(intel_mpi, {{"PMI_PORT", ""}})).find("set PARLEY_STORE"), std::string::npos);
+  EXPECT_NE(refusal_of(with(intel_mpi, {{"PMI_PORT", ""}})).find("set PARLEY_STORE"), std::string::npos);
 }
 
 TEST(Launchers, HalfOfAPairIsNamed) {
   const auto error = [](Variables variables, const char* gone) {
     variables.erase(gone);
-    return error_of(variables);
+    return refusal_of(variables);
   };
   const auto not_set = [](const std::string& text, const std::string& name) {
     EXPECT_NE(text.find("not set: " + name), std::string::npos) << text;
@@ -275,20 +271,20 @@ TEST(Launchers, HalfOfAPairIsNamed) {
   not_set(error(with(slurm, address), "SLURM_PROCID"), "SLURM_PROCID");
   not_set(error(with(parley, address), "PARLEY_RANK"), "PARLEY_RANK");
   not_set(error(with(parley, address), "PARLEY_WORLD_SIZE"), "PARLEY_WORLD_SIZE");
-  not_set(error_of(parley), "MASTER_ADDR, MASTER_PORT");
-  not_set(error_of({{"PARLEY_STORE", "tcp://host:1"}}), "RANK, WORLD_SIZE");
-  not_set(error_of(with(open_mpi, {{"MASTER_ADDR", "a"}})), "MASTER_PORT");
-  EXPECT_EQ(error_of({{"PARLEY_LOCAL_RANK", "0"}}),
+  not_set(refusal_of(parley), "MASTER_ADDR, MASTER_PORT");
+  not_set(refusal_of({{"PARLEY_STORE", "tcp://host:1"}}), "RANK, WORLD_SIZE");
+  not_set(refusal_of(with(open_mpi, {{"MASTER_ADDR", "a"}})), "MASTER_PORT");
+  EXPECT_EQ(refusal_of({{"PARLEY_LOCAL_RANK", "0"}}),
             "PARLEY_LOCAL_RANK is set, but PARLEY_RANK and PARLEY_WORLD_SIZE are not");
 }
 
 TEST(Launchers, WhatIsLeftOverContradicts) {
   const auto rank_zero = with(address, {{"RANK", "0"}, {"WORLD_SIZE", "2"}});
   EXPECT_EQ(
-      error_of(with(open_mpi, rank_zero)),
+      refusal_of(with(open_mpi, rank_zero)),
       "RANK=0, WORLD_SIZE=2 and OMPI_COMM_WORLD_RANK=1, OMPI_COMM_WORLD_SIZE=2 contradict each other: unset "
       "those that are left over, or set PARLEY_RANK and PARLEY_WORLD_SIZE");
-  EXPECT_NE(error_of(with(mpich, with(address, {{"RANK", "0"}, {"WORLD_SIZE", "1"}}))).find("PMI_RANK=1"),
+  EXPECT_NE(refusal_of(with(mpich, with(address, {{"RANK", "0"}, {"WORLD_SIZE", "1"}}))).find("PMI_RANK=1"),
             std::string::npos);
   // The same, said twice; and one process of the MPI job for each node, which starts several ranks.
   EXPECT_EQ(place_of(with(open_mpi, with(rank_zero, {{"RANK", "1"}}))).rank, 1);
@@ -299,7 +295,7 @@ TEST(Launchers, WhatIsLeftOverContradicts) {
 }
 
 TEST(Launchers, NumbersOfNodesAreNoRanks) {
-  const std::string text = error_of(with(kubeflow, {{"NPROC_PER_NODE", "8"}}));
+  const std::string text = refusal_of(with(kubeflow, {{"NPROC_PER_NODE", "8"}}));
   EXPECT_NE(text.find("RANK and WORLD_SIZE seem to count nodes, for NPROC_PER_NODE=8"), std::string::npos)
       << text;
   EXPECT_EQ(place_of(with(kubeflow, {{"NPROC_PER_NODE", "1"}})).world_size, 2);
@@ -307,7 +303,9 @@ TEST(Launchers, NumbersOfNodesAreNoRanks) {
 }
 
 TEST(Launchers, TheStoreVariableHasOneGrammar) {
-  const auto with_store = [](const char* store) { return error_of(with(parley, {{"PARLEY_STORE", store}})); };
+  const auto with_store = [](const char* store) {
+    return refusal_of(with(parley, {{"PARLEY_STORE", store}}));
+  };
   EXPECT_EQ(with_store("node-a:29500"),
             "PARLEY_STORE=node-a:29500: expected tcp://host:port or file:///path (parley-run sets launcher)");
   EXPECT_EQ(with_store("tcp://a:1?rank=0"),

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "rendezvous/discovery.h"
 #include "rendezvous/surroundings.h"
 
 namespace parley::rendezvous {
@@ -18,6 +19,11 @@ inline Surroundings pretend(Variables variables) {
     return found->second;
   };
   return {variable, [](int) { return std::optional<std::string>("4711/123456"); }};
+}
+
+// Where such a process is told to go.
+inline Place place_of(const Variables& variables, int rank = -1, int world_size = -1) {
+  return discover("env://", rank, world_size, pretend(variables));
 }
 
 }  // namespace parley::rendezvous

@@ -79,19 +79,19 @@ TEST(Tuning, HasAHashOfItsRowsAlone) {
   EXPECT_NE(hash(one), hash("scan 2 shm own 8 linear\n"));
 }
 
-std::string refusal(const std::string& from) {
+std::string refusal_of_file(const std::string& from) {
   const auto result = parse_tuning(from);
   return result.ok() ? "" : result.failure().message;
 }
 
 std::string refusal_of_row(const std::string& row) {
-  return refusal("parley-tuning 1\n\n" + row);
+  return refusal_of_file("parley-tuning 1\n\n" + row);
 }
 
 TEST(Tuning, AFailureNamesTheLineWhatIsWrongAndWhatExists) {
   const std::string head = R"(line 1: a tuning file begins with "parley-tuning 1")";
   for (const char* other : {"", "all_reduce 4 shm own any ring", "parley-tuning 2\n", "parley-tuning 1 1\n"})
-    EXPECT_EQ(refusal(other), head) << other;
+    EXPECT_EQ(refusal_of_file(other), head) << other;
   EXPECT_THAT(refusal_of_row("allreduce 4 shm own any ring"),
               AllOf(HasSubstr("line 3: no operation is called allreduce"), HasSubstr("exscan")));
   EXPECT_EQ(refusal_of_row("all_reduce none shm own any ring"), R"(line 3: "none" is no number of ranks)");

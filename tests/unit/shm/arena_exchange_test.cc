@@ -26,11 +26,9 @@ using base::UniqueFd;
 using Kind = HandoverMessage::Kind;
 using Subject = HandoverMessage::Subject;
 
-constexpr ArenaPlan small_plan{.least_bytes = 64 << 10, .growth_divisor = 4};
-
 // Two processes with an arena each, and the socket between them.
-struct Pair {
-  Pair() {
+struct ArenaPair {
+  ArenaPair() {
     auto [one, other] = testing::make_sockets();
     for (const UniqueFd* end : {&one, &other}) ::fcntl(end->get(), F_SETFL, O_NONBLOCK);
     socket = std::move(one);
@@ -42,7 +40,7 @@ struct Pair {
   }
   std::shared_ptr<std::byte> allocate(std::size_t bytes) { return arena->allocate(bytes).value(); }
 
-  std::shared_ptr<Arena> arena = Arena::create(small_plan);
+  std::shared_ptr<Arena> arena = Arena::create({.least_bytes = 64 << 10, .growth_divisor = 4});
   UniqueFd socket, other_socket;
   WindowPool windows{{}};
   ArenaExchange here{arena.get(), socket}, there{nullptr, other_socket};
@@ -50,7 +48,7 @@ struct Pair {
 };
 
 TEST(ArenaExchange, ASegmentIsMappedOnceAndThenSeen) {
-  Pair pair;
+  ArenaPair pair;
   const auto memory = pair.allocate(10'000);
   EXPECT_FALSE(pair.here.show({memory.get(), 10'000})) << "it has not been mapped";
   EXPECT_FALSE(pair.here.show({memory.get(), 10'000}));
@@ -66,7 +64,7 @@ TEST(ArenaExchange, ASegmentIsMappedOnceAndThenSeen) {
 }
 
 TEST(ArenaExchange, WhatThePeerHasShownCannotBeWritten) {
-  Pair pair;
+  ArenaPair pair;
   const auto memory = pair.allocate(10'000);
   EXPECT_FALSE(pair.here.show({memory.get(), 1}));
   pair.hear();
@@ -93,7 +91,7 @@ TEST(ArenaExchange, WhatThePeerHasShownCannotBeWritten) {
 }
 
 TEST(ArenaExchange, EachSegmentIsShownByItself) {
-  Pair pair;
+  ArenaPair pair;
   std::vector<std::shared_ptr<std::byte>> memory;
   for (int i = 0; i < 4; ++i) memory.push_back(pair.allocate(60'000));
   for (const int i : {3, 1}) {
@@ -109,7 +107,7 @@ TEST(ArenaExchange, EachSegmentIsShownByItself) {
 }
 
 TEST(ArenaExchange, WhatIsElsewhereIsNotShown) {
-  Pair pair;
+  ArenaPair pair;
   const auto memory = pair.allocate(10'000);
   const std::vector<std::byte> elsewhere(100'000);
   EXPECT_FALSE(pair.here.show({elsewhere.data(), elsewhere.size()}));
@@ -119,7 +117,7 @@ TEST(ArenaExchange, WhatIsElsewhereIsNotShown) {
 }
 
 TEST(ArenaExchange, NothingBeyondWhatWasShownIsSeen) {
-  Pair pair;
+  ArenaPair pair;
   const auto memory = pair.allocate(10'000);
   EXPECT_EQ(pair.there.look({0, 0}, 0), nullptr);
   (void)pair.here.show({memory.get(), 1});
@@ -142,7 +140,7 @@ TEST(ArenaExchange, NothingBeyondWhatWasShownIsSeen) {
 
 TEST(ArenaExchange, WithoutADescriptorToSpareItIsRefusedAndNotShownAgain) {
   EXPECT_EQ(testing::in_child([] {
-              Pair pair;
+              ArenaPair pair;
               const auto memory = pair.allocate(10'000);
               (void)pair.here.show({memory.get(), 1});
               rlimit few{};
@@ -163,7 +161,7 @@ TEST(ArenaExchange, WithoutADescriptorToSpareItIsRefusedAndNotShownAgain) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(ArenaExchange, WithoutAddressesToSpareItIsRefused) {
   EXPECT_EQ(testing::in_child([] {
-              Pair pair;
+              ArenaPair pair;
               const auto memory = pair.allocate(8 << 20);
               (void)pair.here.show({memory.get(), 1});
               const rlimit few{1 << 20, 1 << 20};
@@ -186,7 +184,7 @@ class ForgedArena : public ::testing::Test {
     EXPECT_TRUE(send_message(pair_.other_socket, std::as_bytes(std::span(&message, 1)), descriptors).ok());
     return pair_.handover_here.hear().code();
   }
-  Pair pair_;
+  ArenaPair pair_;
   Segment memory_ = Segment::create(64 << 10).value();
 };
 

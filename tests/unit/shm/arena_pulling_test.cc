@@ -19,7 +19,7 @@ namespace {
 using base::Code;
 using base::Status;
 
-constexpr std::size_t large = 3 << 20;  // many pieces
+constexpr std::size_t many_pieces = 3 << 20;
 
 // Two or three processes, of which number 0 has shown the others its first segment.
 class ArenaPulling : public WatchedReads {
@@ -47,9 +47,9 @@ class ArenaPulling : public WatchedReads {
 TEST_F(ArenaPulling, TheReceiverCopiesAloneAndWithoutTheKernel) {
   for (const bool with_cross_memory : {false, true}) {
     PullingWorld world = make_world(2, with_cross_memory);
-    const SharedBytes out(world.arenas[0].get(), large);
+    const SharedBytes out(world.arenas[0].get(), many_pieces);
     show(world, out.all());
-    Bytes in(large);
+    Bytes in(many_pieces);
     Request* send = world.send(0, 1, 7, out.all());
     Request& receive = world.receive(1, 0, 7, in);
     for (int i = 0; i < 100 && receive.state != RequestState::done; ++i) world.step(1);
@@ -78,10 +78,10 @@ TEST_F(ArenaPulling, PartsOfATensorAndOthersOfItsSegmentGoTheSameWay) {
 
 TEST_F(ArenaPulling, WhatLiesElsewhereIsReadAcross) {
   PullingWorld world = make_world(2, true);
-  const SharedBytes out(world.arenas[0].get(), large);
+  const SharedBytes out(world.arenas[0].get(), many_pieces);
   show(world, out.all());
   const Bytes elsewhere(out.all().begin(), out.all().end());
-  Bytes in(large);
+  Bytes in(many_pieces);
   world.send(0, 1, 7, elsewhere);
   world.finish(world.receive(1, 0, 7, in));
   EXPECT_TRUE(is_same(in, elsewhere));
@@ -92,8 +92,8 @@ TEST_F(ArenaPulling, WhatLiesElsewhereIsReadAcross) {
 TEST_F(ArenaPulling, AMessageOnTheSocketIsNoEndOfThePeer) {
   PullingWorld world = make_world(2, true);
   const SharedBytes shown(world.arenas[0].get(), 10'000);
-  const Bytes out(large, std::byte{7});
-  Bytes in(large);
+  const Bytes out(many_pieces, std::byte{7});
+  Bytes in(many_pieces);
   Request* send = world.send(0, 1, 7, out);
   Request& receive = world.receive(1, 0, 7, in);
   begin_pull(world, receive);
@@ -108,13 +108,13 @@ TEST_F(ArenaPulling, APeerThatCannotMapItGetsTheMessageAllTheSame) {
   EXPECT_EQ(in_child([] {
               for (const bool with_cross_memory : {false, true}) {
                 PullingWorld world = make_world(2, with_cross_memory);
-                const SharedBytes out(world.arenas[0].get(), large);
+                const SharedBytes out(world.arenas[0].get(), many_pieces);
                 rlimit usual{};
                 getrlimit(RLIMIT_NOFILE, &usual);
                 const rlimit few{3, usual.rlim_max};
                 setrlimit(RLIMIT_NOFILE, &few);
                 for (int message = 0; message < 3; ++message) {
-                  Bytes in(large);
+                  Bytes in(many_pieces);
                   Request* send = world.send(0, 1, 7, out.all());
                   world.finish(world.receive(1, 0, 7, in));
                   world.finish(*send);
@@ -141,7 +141,7 @@ TEST_F(ArenaPulling, KeysThatNameOtherMemoryAreNotFollowed) {
     std::uint32_t segment = 0;
   };
   PullingWorld world = make_world(2, false);
-  const SharedBytes out(world.arenas[0].get(), large);
+  const SharedBytes out(world.arenas[0].get(), many_pieces);
   show(world, out.all());
   Mover& mover = *world.messengers[1]->peer(0).mover;
   constexpr std::size_t some = 64 << 10;  // not read at once

@@ -35,7 +35,7 @@ struct Shared {
   Direction to_test;
 };
 
-OwnBell make_bell() {
+OwnBell made_or_exit() {
   base::Result<OwnBell> made = OwnBell::create();
   expect(made.ok(), "a bell can be made");
   return std::move(made).value();
@@ -44,7 +44,8 @@ OwnBell make_bell() {
 // One of the two processes: its bell, and the other's.
 class End {
  public:
-  End(Direction& in, Direction& out, const base::UniqueFd& socket) : in_(in), out_(out), own_(make_bell()) {
+  End(Direction& in, Direction& out, const base::UniqueFd& socket)
+      : in_(in), out_(out), own_(made_or_exit()) {
     testing::pass_descriptor(socket, own_.page());
     testing::pass_descriptor(socket, own_.event());
     base::UniqueFd page = testing::take_descriptor(socket);

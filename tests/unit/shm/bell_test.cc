@@ -22,13 +22,10 @@
 namespace parley::transport::shm {
 namespace {
 
+using testing::duplicate;
 using testing::expect;
 using ::testing::HasSubstr;
 using testing::in_child;
-
-base::UniqueFd duplicate(int fd) {
-  return base::UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
-}
 
 OwnBell make_bell() {
   base::Result<OwnBell> made = OwnBell::create();

@@ -20,7 +20,7 @@ namespace parley::transport::shm {
 namespace {
 
 // More than are left waiting in silence.
-constexpr std::uint32_t ranks = 1 + 150;
+constexpr std::uint32_t crowd = 1 + 150;
 
 bool is_at_its_end(const base::UniqueFd& connection) {
   pollfd one{connection.get(), POLLIN, 0};
@@ -36,9 +36,9 @@ class Callers : public ::testing::Test {
     EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
     files.rlim_cur = files.rlim_max;
     EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
-    for (std::uint32_t number = 0; number < ranks; ++number) {
+    for (std::uint32_t number = 0; number < crowd; ++number) {
       messengers_.push_back(
-          std::make_unique<Messenger>(MessengerOptions{.self = number, .peer_count = ranks}));
+          std::make_unique<Messenger>(MessengerOptions{.self = number, .peer_count = crowd}));
       const Self self{.number = number, .job = {}, .cross_memory = nullptr, .arena = nullptr};
       transports_.push_back(std::make_unique<ShmTransport>(reactor_, self));
       EXPECT_TRUE(transports_.back()->start(*messengers_.back()).ok());
@@ -51,7 +51,7 @@ class Callers : public ::testing::Test {
       }
   }
   void dial() {
-    for (std::uint32_t number = 1; number < ranks; ++number) {
+    for (std::uint32_t number = 1; number < crowd; ++number) {
       transports_[number]->connect(0, transports_[0]->address(),
                                    base::Deadline::after(std::chrono::seconds(60)));
       transports_[number]->progress(nullptr);
@@ -62,7 +62,7 @@ class Callers : public ::testing::Test {
     for (int look = 0; look < looks; ++look)
       for (const auto& transport : transports_) transport->progress(nullptr);
     std::uint32_t linked = 0;
-    for (std::uint32_t number = 1; number < ranks; ++number) {
+    for (std::uint32_t number = 1; number < crowd; ++number) {
       const bool is_up = messengers_[number]->peer(0).state == PeerState::up;
       EXPECT_EQ(messengers_[0]->peer(number).state == PeerState::up, is_up) << "of rank " << number;
       linked += is_up ? 1 : 0;
@@ -77,7 +77,7 @@ class Callers : public ::testing::Test {
 
 TEST_F(Callers, AreAllTakenThoughTheyComeAtOnce) {
   dial();
-  EXPECT_EQ(linked_after(300), ranks - 1);
+  EXPECT_EQ(linked_after(300), crowd - 1);
 }
 
 // Strangers are turned away in the order of their coming, and nobody who has spoken is.
@@ -87,7 +87,7 @@ TEST_F(Callers, AreTakenThoughManyBeforeThemSayNothing) {
   std::vector<base::UniqueFd> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(connect_locally(name).value());
   dial();
-  EXPECT_EQ(linked_after(300), ranks - 1);
+  EXPECT_EQ(linked_after(300), crowd - 1);
 }
 
 // It says nothing. Who is of our user has seconds for that, and others have none.

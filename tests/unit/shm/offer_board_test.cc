@@ -175,7 +175,7 @@ void run_all(std::vector<bool>& order, std::size_t& runs, std::set<std::size_t>&
     order.push_back(is_sender);
     run_all(order, runs, handed_out);
     order.pop_back();
-    if (testing::Test::HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -18,6 +19,10 @@ inline std::pair<base::UniqueFd, base::UniqueFd> make_sockets() {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
   return {base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
+}
+
+inline base::UniqueFd duplicate(int fd) {
+  return base::UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
 // One descriptor and one byte with it, as processes hand over their memory. Throw when that fails.

@@ -17,8 +17,6 @@ namespace {
 
 using base::Code;
 
-constexpr std::size_t large = 4 << 20;  // many pieces
-
 class Pulling : public WatchedReads {
  protected:
   static PullingWorld world_of(std::size_t size, std::size_t eager_limit_bytes = 8 << 10) {

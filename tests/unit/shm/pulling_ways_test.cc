@@ -20,9 +20,6 @@ namespace {
 
 using base::Code;
 
-constexpr std::size_t large = 4 << 20;  // many pieces
-constexpr std::byte changed{0xee};
-
 struct Ways {
   const char* name;
   std::vector<bool> across;  // of three processes: whether they read others, and are read

@@ -22,6 +22,10 @@ namespace parley::transport::shm::testing {
 
 using Bytes = std::vector<std::byte>;
 
+inline constexpr std::size_t large = 4 << 20;  // many pieces
+// What its owner writes over a message that nobody may read any more.
+inline constexpr std::byte changed{0xee};
+
 inline void fill_content(std::span<std::byte> bytes, int salt = 1) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<std::byte>(i * 31 + (i >> 9) * 7 + static_cast<std::size_t>(salt) * 101);

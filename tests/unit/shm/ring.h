@@ -35,6 +35,8 @@ inline RingMemory make_ring_memory(RingShape shape, std::uint32_t first_lap = 1)
   return memory;
 }
 
+inline constexpr RingShape small_ring{8, 1024};
+
 // Both ends of a ring in one process.
 struct Ring {
   explicit Ring(RingShape ring_shape, std::uint32_t first_lap = 1)

@@ -8,11 +8,9 @@
 namespace parley::transport::shm {
 namespace {
 
-constexpr RingShape small{8, 1024};
-
 TEST(HostileWriter, AnotherLapIsBroken) {
   for (const std::uint32_t lap : {2U, 3U, 0xffff'ffffU}) {
-    Ring ring(small);
+    Ring ring(small_ring);
     ring.parts.cells[0].word = pack_word(lap, RecordKind::packet, 0);
     Record record;
     EXPECT_TRUE(ring.reader.has_next());
@@ -22,7 +20,7 @@ TEST(HostileWriter, AnotherLapIsBroken) {
 
 TEST(HostileWriter, AChunkLongerThanTheLongestIsBroken) {
   for (const std::uint32_t bytes : {256U, 257U, 1024U, 0x7f'ffffU}) {
-    Ring ring(small);
+    Ring ring(small_ring);
     ring.parts.cells[0].word = pack_word(1, RecordKind::packet, bytes);
     Record record;
     EXPECT_EQ(ring.reader.look(record), bytes == 256 ? Look::record : Look::broken) << bytes;
@@ -30,7 +28,7 @@ TEST(HostileWriter, AChunkLongerThanTheLongestIsBroken) {
 }
 
 TEST(HostileWriter, KindsAreNoneOfTheRingsBusiness) {
-  Ring ring(small);
+  Ring ring(small_ring);
   ring.parts.cells[0].word = pack_word(1, static_cast<RecordKind>(0xee), 0);
   Record record;
   ASSERT_EQ(ring.reader.look(record), Look::record);
@@ -38,7 +36,7 @@ TEST(HostileWriter, KindsAreNoneOfTheRingsBusiness) {
 }
 
 TEST(HostileWriter, WhatWasLookedAtIsACopy) {
-  Ring ring(small);
+  Ring ring(small_ring);
   ASSERT_TRUE(write(ring.writer, 3, 100));
   Record record;
   ASSERT_EQ(ring.reader.look(record), Look::record);
@@ -61,18 +59,18 @@ void write_until_refused(RingWriter& writer) {
 }
 
 TEST(HostileReader, CountsAheadOfWhatWasWrittenAreBroken) {
-  Ring cells(small);
+  Ring cells(small_ring);
   cells.parts.counts->cells = 8;  // 7 can be written
   write_until_refused(cells.writer);
   EXPECT_TRUE(cells.writer.broken());
-  Ring bytes(small);
+  Ring bytes(small_ring);
   bytes.parts.counts->payload_bytes[0] = 1;
   write_until_refused(bytes.writer);
   EXPECT_TRUE(bytes.writer.broken());
 }
 
 TEST(HostileReader, CountsThatGoBackAreBroken) {
-  Ring cells(small);
+  Ring cells(small_ring);
   cells.parts.counts->cells = 3;
   write_until_refused(cells.writer);
   EXPECT_FALSE(cells.writer.broken());
@@ -80,7 +78,7 @@ TEST(HostileReader, CountsThatGoBackAreBroken) {
   EXPECT_FALSE(write(cells.writer, 0, 0));
   EXPECT_TRUE(cells.writer.broken());
 
-  Ring bytes(small);
+  Ring bytes(small_ring);
   ASSERT_TRUE(write(bytes.writer, 0, 512) && write(bytes.writer, 1, 512));
   bytes.parts.counts->payload_bytes[0] = 512;
   ASSERT_TRUE(write(bytes.writer, 2, 512));
@@ -90,7 +88,7 @@ TEST(HostileReader, CountsThatGoBackAreBroken) {
 }
 
 TEST(HostileReader, ABrokenRingTakesNothingMore) {
-  Ring ring(small);
+  Ring ring(small_ring);
   ring.parts.counts->cells = ~std::uint64_t{0};
   write_until_refused(ring.writer);
   ASSERT_TRUE(ring.writer.broken());

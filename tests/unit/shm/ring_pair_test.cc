@@ -159,11 +159,11 @@ const Traffic all_traffic[] = {
     {{1024, 64 << 10}, 256 << 10, 4, 5'000},
 };
 
-class RingPair : public testing::TestWithParam<Traffic> {};
+class RingPair : public ::testing::TestWithParam<Traffic> {};
 
 TEST_P(RingPair, TwoThreads) {
   const Traffic& traffic = GetParam();
-  SCOPED_TRACE(testing::Message() << "seed " << traffic.seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << traffic.seed);
   for (const auto write : {write_all<SharedMemory>, write_all<PastCaches>}) {
     const RingMemory memory = make_ring_memory(traffic.shape);
     const RingMemory one = make_area(traffic.window_bytes), other_one = make_area(traffic.window_bytes);
@@ -178,7 +178,7 @@ TEST_P(RingPair, TwoThreads) {
 
 TEST_P(RingPair, TwoProcesses) {
   const Traffic& traffic = GetParam();
-  SCOPED_TRACE(testing::Message() << "seed " << traffic.seed);
+  SCOPED_TRACE(::testing::Message() << "seed " << traffic.seed);
   const std::size_t bytes = ring_bytes(traffic.shape) + 2 * std::size_t{traffic.window_bytes};
   void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
@@ -200,7 +200,7 @@ TEST_P(RingPair, TwoProcesses) {
   ::munmap(mapped, bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, RingPair, testing::ValuesIn(all_traffic),
+INSTANTIATE_TEST_SUITE_P(Shapes, RingPair, ::testing::ValuesIn(all_traffic),
                          [](const auto& param) { return std::to_string(param.param.shape.cells) + "Cells"; });
 
 }  // namespace

@@ -8,16 +8,14 @@
 namespace parley::transport::shm {
 namespace {
 
-constexpr RingShape small{8, 1024};
-
 // Reads the record that must be next.
-testing::AssertionResult reads(Ring& ring, std::uint64_t number, std::uint32_t bytes) {
+::testing::AssertionResult reads(Ring& ring, std::uint64_t number, std::uint32_t bytes) {
   Record record;
-  if (!ring.reader.has_next()) return testing::AssertionFailure() << "nothing next";
-  if (ring.reader.look(record) != Look::record) return testing::AssertionFailure() << "no record";
-  if (!is_record(record, number, bytes)) return testing::AssertionFailure() << "another record or bytes";
+  if (!ring.reader.has_next()) return ::testing::AssertionFailure() << "nothing next";
+  if (ring.reader.look(record) != Look::record) return ::testing::AssertionFailure() << "no record";
+  if (!is_record(record, number, bytes)) return ::testing::AssertionFailure() << "another record or bytes";
   (void)ring.reader.release();
-  return testing::AssertionSuccess();
+  return ::testing::AssertionSuccess();
 }
 
 bool is_empty(Ring& ring) {
@@ -39,12 +37,12 @@ TEST(RingLayout, ShapesHaveLimits) {
 }
 
 TEST(RingLayout, PartsLieOneBehindTheOther) {
-  const auto memory = make_ring_memory(small);
-  const RingParts parts(memory.get(), small);
+  const auto memory = make_ring_memory(small_ring);
+  const RingParts parts(memory.get(), small_ring);
   EXPECT_EQ(reinterpret_cast<std::byte*>(parts.counts), memory.get());
   EXPECT_EQ(reinterpret_cast<std::byte*>(parts.cells), memory.get() + 128);
   EXPECT_EQ(parts.payload, memory.get() + 128 + 8 * 64);
-  EXPECT_EQ(ring_bytes(small), 128U + 8 * 64 + 1024);
+  EXPECT_EQ(ring_bytes(small_ring), 128U + 8 * 64 + 1024);
 }
 
 TEST(RingLayout, AWordKeepsItsParts) {
@@ -58,7 +56,7 @@ TEST(RingLayout, AWordKeepsItsParts) {
 }
 
 TEST(Ring, ARecordArrivesAsItWasWritten) {
-  Ring ring(small);
+  Ring ring(small_ring);
   EXPECT_TRUE(is_empty(ring));
   ASSERT_TRUE(write(ring.writer, 5, 8, Share::control, RecordKind::moved));
   EXPECT_TRUE(ring.reader.has_next());
@@ -75,8 +73,8 @@ TEST(Ring, ARecordArrivesAsItWasWritten) {
 
 // In every lap, and over its end.
 TEST(Ring, TellsWhetherAnotherRecordFollowsTheNext) {
-  Ring ring(small);
-  for (std::uint64_t number = 0; number < 3 * std::uint64_t{small.cells}; number += 2) {
+  Ring ring(small_ring);
+  for (std::uint64_t number = 0; number < 3 * std::uint64_t{small_ring.cells}; number += 2) {
     EXPECT_FALSE(ring.reader.has_another()) << number;
     ASSERT_TRUE(write(ring.writer, number, 8));
     EXPECT_FALSE(ring.reader.has_another()) << number;
@@ -92,12 +90,12 @@ TEST(Ring, TellsWhetherAnotherRecordFollowsTheNext) {
 
 // From every position in the payload ring, every length, written and read one by one and two at a time.
 TEST(Ring, EveryLengthAroundTheWraps) {
-  for (std::uint32_t offset = 0; offset < small.payload_bytes; offset += 64) {
-    for (std::uint32_t bytes = 0; bytes <= largest_chunk(small); ++bytes) {
-      Ring ring(small);
+  for (std::uint32_t offset = 0; offset < small_ring.payload_bytes; offset += 64) {
+    for (std::uint32_t bytes = 0; bytes <= largest_chunk(small_ring); ++bytes) {
+      Ring ring(small_ring);
       std::uint64_t number = 0;
       for (std::uint32_t left = offset; left != 0; ++number) {
-        const std::uint32_t step = std::min(left, largest_chunk(small));
+        const std::uint32_t step = std::min(left, largest_chunk(small_ring));
         ASSERT_TRUE(write(ring.writer, number, step) && reads(ring, number, step));
         left -= step;
       }
@@ -113,7 +111,7 @@ TEST(Ring, EveryLengthAroundTheWraps) {
 }
 
 TEST(Ring, ChunksDoNotWrapAndStartAtLines) {
-  Ring ring(small);
+  Ring ring(small_ring);
   std::uint32_t skipped = 0;
   const std::byte* end = ring.parts.payload;
   for (std::uint64_t number = 0; number < 400; ++number) {
@@ -123,8 +121,8 @@ TEST(Ring, ChunksDoNotWrapAndStartAtLines) {
     ASSERT_EQ(ring.reader.look(record), Look::record);
     const auto offset = static_cast<std::size_t>(record.chunk.data() - ring.parts.payload);
     EXPECT_EQ(offset % 64, 0U);
-    EXPECT_LE(offset + record.chunk.size(), small.payload_bytes);
-    if (record.chunk.data() < end && end < ring.parts.payload + small.payload_bytes) ++skipped;
+    EXPECT_LE(offset + record.chunk.size(), small_ring.payload_bytes);
+    if (record.chunk.data() < end && end < ring.parts.payload + small_ring.payload_bytes) ++skipped;
     end = record.chunk.data() + (record.chunk.size() + 63) / 64 * 64;
     (void)ring.reader.release();
     ring.reader.hand_back();
@@ -152,7 +150,7 @@ TEST(Ring, DataLeavesTheReserveToControl) {
 }
 
 TEST(Ring, AChunkWithoutRoomIsRefusedAndSmallOnesPass) {
-  Ring ring(small);
+  Ring ring(small_ring);
   for (const std::uint64_t number : {0, 1, 2}) ASSERT_TRUE(write(ring.writer, number, 256));
   ASSERT_TRUE(write(ring.writer, 3, 192));
   EXPECT_FALSE(write(ring.writer, 4, 65));
@@ -192,7 +190,7 @@ TEST(Ring, RoomIsHandedBackByQuarters) {
 }
 
 TEST(Ring, DrainedIsExactOnceTheReaderHandsBack) {
-  Ring ring(small);
+  Ring ring(small_ring);
   EXPECT_TRUE(ring.writer.drained());
   ASSERT_TRUE(write(ring.writer, 0, 100));
   EXPECT_FALSE(ring.writer.drained());

@@ -25,6 +25,7 @@ namespace parley::transport::shm {
 namespace {
 
 using testing::Child;
+using testing::duplicate;
 using testing::expect;
 using ::testing::HasSubstr;
 using testing::in_child;
@@ -35,10 +36,6 @@ Segment make(std::size_t bytes) {
   base::Result<Segment> made = Segment::create(bytes);
   if (!made) throw std::runtime_error(made.failure().message);
   return std::move(made).value();
-}
-
-base::UniqueFd duplicate(int fd) {
-  return base::UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
 base::UniqueFd memfd_of(std::size_t bytes, unsigned flags, int seals = 0) {

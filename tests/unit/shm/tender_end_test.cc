@@ -15,7 +15,6 @@ using base::Code;
 using namespace std::chrono_literals;
 
 constexpr std::size_t whole_ring = 60'000;  // more than the ring holds; tendered behind another, too
-constexpr std::byte changed{0xee};
 
 class TenderEnds : public Tender {
  protected:

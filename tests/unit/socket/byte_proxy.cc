@@ -13,16 +13,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/unit/socket/loopback.h"
+
 namespace parley::socket::testing {
 namespace {
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 base::UniqueFd new_socket() {
   base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -12,6 +12,9 @@
 
 namespace parley::socket::testing {
 
+inline const std::string right_secret = "correct horse battery staple";
+inline const Identity from_1_to_2{Purpose::data, 1, 2};
+
 inline JobId job_of(std::uint8_t number) {
   JobId job{};
   job.back() = std::byte{number};

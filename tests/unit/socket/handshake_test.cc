@@ -5,13 +5,10 @@
 namespace parley::socket::testing {
 namespace {
 
-const std::string secret = "correct horse battery staple";
-const Identity from_1_to_2{Purpose::data, 1, 2};
-
 Outcome meet(const Identity& identity, const Service& service, std::uint8_t dialler_job = 1,
              std::uint8_t listener_job = 1) {
-  return run({identity, key_of(secret, dialler_job), nonce_of(1)},
-             {service, key_of(secret, listener_job), nonce_of(2)});
+  return run({identity, key_of(right_secret, dialler_job), nonce_of(1)},
+             {service, key_of(right_secret, listener_job), nonce_of(2)});
 }
 
 void expect_refused_by_both(const Outcome& outcome, Reason reason) {
@@ -22,8 +19,8 @@ void expect_refused_by_both(const Outcome& outcome, Reason reason) {
 }
 
 TEST(Handshake, EqualCredentialsMeetAndTheListenerLearnsWhoDials) {
-  ListenerHandshake listener({Purpose::data, 2}, key_of(secret), nonce_of(2));
-  DiallerHandshake dialler(from_1_to_2, key_of(secret), nonce_of(1));
+  ListenerHandshake listener({Purpose::data, 2}, key_of(right_secret), nonce_of(2));
+  DiallerHandshake dialler(from_1_to_2, key_of(right_secret), nonce_of(1));
   ASSERT_FALSE(listener.take_hello(dialler.hello()));
   ASSERT_FALSE(dialler.take_challenge(listener.challenge()));
   ASSERT_FALSE(listener.take_proof(dialler.proof()));
@@ -69,7 +66,7 @@ void set_version(ChallengeBytes& bytes, std::uint8_t version) {
 }
 
 TEST(Handshake, AnOlderOrNewerDiallerIsToldOurVersionAndKeyIdOnly) {
-  const auto key = key_of(secret);
+  const auto key = key_of(right_secret);
   for (const std::uint8_t version : std::initializer_list<std::uint8_t>{0, 2, 255}) {
     DiallerHandshake dialler(from_1_to_2, key, nonce_of(1));
     auto hello = dialler.hello();
@@ -89,10 +86,11 @@ TEST(Handshake, AnOlderOrNewerDiallerIsToldOurVersionAndKeyIdOnly) {
 }
 
 TEST(Handshake, ADiallerRefusesAnotherVersionAndSaysBoth) {
-  const auto outcome = run({from_1_to_2, key_of(secret), nonce_of(1)},
-                           {{Purpose::data, 2}, key_of(secret), nonce_of(2)}, [](int message, Transcript& t) {
-                             if (message == 1) set_version(t.challenge, 9);
-                           });
+  const auto outcome =
+      run({from_1_to_2, key_of(right_secret), nonce_of(1)},
+          {{Purpose::data, 2}, key_of(right_secret), nonce_of(2)}, [](int message, Transcript& t) {
+            if (message == 1) set_version(t.challenge, 9);
+          });
   ASSERT_TRUE(outcome.dialler);
   EXPECT_EQ(outcome.dialler->reason, Reason::other_version);
   const auto text = explain(*outcome.dialler);
@@ -104,7 +102,7 @@ TEST(Handshake, WhatIsNoHelloGetsNoAnswer) {
   for (const char first : {'G', '\x16', '\0'}) {
     HelloBytes bytes{};
     bytes[0] = static_cast<std::byte>(first);
-    ListenerHandshake listener({Purpose::data, 2}, key_of(secret), nonce_of(2));
+    ListenerHandshake listener({Purpose::data, 2}, key_of(right_secret), nonce_of(2));
     const auto refusal = listener.take_hello(bytes);
     ASSERT_TRUE(refusal);
     EXPECT_EQ(refusal->reason, Reason::not_parley);

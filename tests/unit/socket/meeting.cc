@@ -12,25 +12,18 @@
 #include <filesystem>
 
 #include "tests/unit/socket/exchange.h"
+#include "tests/unit/socket/loopback.h"
 
 namespace parley::socket::testing {
 namespace {
 
 using namespace std::chrono_literals;
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 const sockaddr* generic(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-base::UniqueFd new_socket() {
+base::UniqueFd non_blocking_socket() {
   base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   EXPECT_TRUE(fd);
   return fd;
@@ -69,7 +62,7 @@ void run_ready(Reactor& reactor) {
 }
 
 RawPeer RawPeer::connect_to(std::uint16_t port) {
-  RawPeer peer(new_socket());
+  RawPeer peer(non_blocking_socket());
   const auto address = loopback(port);
   // Loopback connects at once where the backlog has room; where not, the SYN stays on its way.
   const int result = ::connect(peer.fd(), generic(address), sizeof(address));
@@ -104,7 +97,7 @@ void RawPeer::reset() {
   closed_ = true;
 }
 
-ReservedPort::ReservedPort() : fd_(new_socket()) {
+ReservedPort::ReservedPort() : fd_(non_blocking_socket()) {
   // With it set on both, another socket may bind the port as well as long as this one does not listen.
   const int on = 1;
   setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -139,7 +132,7 @@ ListenerOptions Meeting::process_2() {
 }
 
 Credentials Meeting::right() {
-  return credentials_of("correct horse battery staple");
+  return credentials_of(right_secret);
 }
 
 Listener::Handler Meeting::collect() {

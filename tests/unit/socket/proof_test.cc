@@ -10,8 +10,6 @@
 namespace parley::socket::testing {
 namespace {
 
-const std::string secret = "correct horse battery staple";
-const Identity from_1_to_2{Purpose::data, 1, 2};
 const Service process_2{Purpose::data, 2};
 
 Outcome meet(const std::string& dialler_secret, const std::string& listener_secret,
@@ -43,11 +41,11 @@ TEST(Crypto, HkdfSha256AsInRfc5869) {
 }
 
 TEST(Proof, KeyIdTellsSecretsApartAndIsNotPartOfThem) {
-  EXPECT_EQ(key_of(secret)->id(), key_of(secret)->id());
-  EXPECT_EQ(key_of(secret, 1)->id(), key_of(secret, 2)->id());
-  EXPECT_NE(key_of(secret)->id(), key_of(secret + "x")->id());
-  const auto text = to_hex(key_of(secret)->id());
-  EXPECT_EQ(to_hex(std::as_bytes(std::span(secret))).find(text), std::string::npos);
+  EXPECT_EQ(key_of(right_secret)->id(), key_of(right_secret)->id());
+  EXPECT_EQ(key_of(right_secret, 1)->id(), key_of(right_secret, 2)->id());
+  EXPECT_NE(key_of(right_secret)->id(), key_of(right_secret + "x")->id());
+  const auto text = to_hex(key_of(right_secret)->id());
+  EXPECT_EQ(to_hex(std::as_bytes(std::span(right_secret))).find(text), std::string::npos);
 }
 
 TEST(Proof, AnEmptySecretIsNoSecret) {
@@ -77,7 +75,7 @@ TEST(Proof, AnotherSecretIsRefusedBeforeAnyProofWithBothKeyIds) {
 
 TEST(Proof, APartnerBuiltWithoutOpensslIsNamed) {
   const auto hello = encode(Hello{.to = 2, .job = job_of(1)});  // key id zero
-  ListenerHandshake listener(process_2, key_of(secret), nonce_of(2));
+  ListenerHandshake listener(process_2, key_of(right_secret), nonce_of(2));
   const auto refusal = listener.take_hello(hello);
   ASSERT_TRUE(refusal);
   EXPECT_NE(explain(*refusal).find("dialler was built without OpenSSL"), std::string::npos)
@@ -86,8 +84,8 @@ TEST(Proof, APartnerBuiltWithoutOpensslIsNamed) {
 
 // A stranger that claims the right key id learns from its wrong proof only that it is wrong.
 TEST(Proof, AWrongProofGetsNoMacAndNoFact) {
-  ListenerHandshake listener(process_2, key_of(secret), nonce_of(2));
-  DiallerHandshake dialler(from_1_to_2, key_of(secret), nonce_of(1));
+  ListenerHandshake listener(process_2, key_of(right_secret), nonce_of(2));
+  DiallerHandshake dialler(from_1_to_2, key_of(right_secret), nonce_of(1));
   ASSERT_FALSE(listener.take_hello(dialler.hello()));
   const auto refusal = listener.take_proof(ProofBytes{});
   ASSERT_TRUE(refusal);
@@ -106,7 +104,7 @@ TEST(Proof, AWrongProofGetsNoMacAndNoFact) {
 template <typename Bytes>
 void expect_every_flip_refused(int number, Bytes Transcript::*message, bool listener_too) {
   for (std::size_t bit = 0; bit < sizeof(Bytes) * 8; ++bit) {
-    const auto outcome = meet(secret, secret, [&](int passing, Transcript& t) {
+    const auto outcome = meet(right_secret, right_secret, [&](int passing, Transcript& t) {
       if (passing == number) (t.*message)[bit / 8] ^= std::byte{1} << static_cast<int>(bit % 8);
     });
     ASSERT_FALSE(outcome.dialler_in) << "message " << number << " bit " << bit;
@@ -115,7 +113,7 @@ void expect_every_flip_refused(int number, Bytes Transcript::*message, bool list
 }
 
 TEST(Proof, ABitFlippedAnywhereIsRefused) {
-  ASSERT_TRUE(meet(secret, secret).dialler_in);
+  ASSERT_TRUE(meet(right_secret, right_secret).dialler_in);
   expect_every_flip_refused(0, &Transcript::hello, true);
   expect_every_flip_refused(1, &Transcript::challenge, true);
   expect_every_flip_refused(2, &Transcript::proof, true);
@@ -125,8 +123,8 @@ TEST(Proof, ABitFlippedAnywhereIsRefused) {
 
 TEST(Proof, ARefusalAfterTheProofCannotBeForgedOrChanged) {
   const auto refuse = [](const Tamper& tamper) {
-    return run({from_1_to_2, key_of(secret), nonce_of(1)}, {{Purpose::data, 3}, key_of(secret), nonce_of(2)},
-               tamper);
+    return run({from_1_to_2, key_of(right_secret), nonce_of(1)},
+               {{Purpose::data, 3}, key_of(right_secret), nonce_of(2)}, tamper);
   };
   ASSERT_EQ(refuse({}).dialler->reason, Reason::wrong_process);
   for (std::size_t byte = 1; byte < sizeof(WelcomeBytes); ++byte) {
@@ -139,12 +137,12 @@ TEST(Proof, ARefusalAfterTheProofCannotBeForgedOrChanged) {
 }
 
 TEST(Proof, AReplayedDiallerIsRefused) {
-  const auto recorded = meet(secret, secret);
+  const auto recorded = meet(right_secret, right_secret);
   ASSERT_TRUE(recorded.listener_in);
   for (int i = 0; i < 1000; ++i) {
     Nonce fresh;
     ASSERT_TRUE(fill_random(fresh));
-    ListenerHandshake listener(process_2, key_of(secret), fresh);
+    ListenerHandshake listener(process_2, key_of(right_secret), fresh);
     ASSERT_FALSE(listener.take_hello(recorded.sent.hello));
     const auto refusal = listener.take_proof(recorded.sent.proof);
     ASSERT_TRUE(refusal);
@@ -153,11 +151,11 @@ TEST(Proof, AReplayedDiallerIsRefused) {
 }
 
 TEST(Proof, AReplayedListenerIsRefused) {
-  const auto recorded = meet(secret, secret);
+  const auto recorded = meet(right_secret, right_secret);
   for (int i = 0; i < 1000; ++i) {
     Nonce fresh;
     ASSERT_TRUE(fill_random(fresh));
-    DiallerHandshake dialler(from_1_to_2, key_of(secret), fresh);
+    DiallerHandshake dialler(from_1_to_2, key_of(right_secret), fresh);
     ASSERT_FALSE(dialler.take_challenge(recorded.sent.challenge));
     const auto refusal = dialler.take_welcome(recorded.sent.welcome);
     ASSERT_TRUE(refusal);
@@ -166,7 +164,7 @@ TEST(Proof, AReplayedListenerIsRefused) {
 }
 
 TEST(Proof, ADiallersOwnBytesSentBackAreRefused) {
-  DiallerHandshake dialler(from_1_to_2, key_of(secret), nonce_of(1));
+  DiallerHandshake dialler(from_1_to_2, key_of(right_secret), nonce_of(1));
   ChallengeBytes echo{};
   std::copy_n(dialler.hello().begin(), echo.size(), echo.begin());
   const auto at_once = dialler.take_challenge(echo);
@@ -174,7 +172,7 @@ TEST(Proof, ADiallersOwnBytesSentBackAreRefused) {
   EXPECT_EQ(at_once->reason, Reason::not_parley);
 
   // With a challenge of the attacker's own making, the proof comes back as the welcome.
-  const auto challenge = encode(Challenge{.key_id = key_of(secret)->id(), .nonce = nonce_of(3)});
+  const auto challenge = encode(Challenge{.key_id = key_of(right_secret)->id(), .nonce = nonce_of(3)});
   ASSERT_FALSE(dialler.take_challenge(challenge));
   WelcomeBytes welcome{};
   std::copy(dialler.proof().begin(), dialler.proof().end(), welcome.begin() + sizeof(WelcomeFields));
@@ -184,7 +182,7 @@ TEST(Proof, ADiallersOwnBytesSentBackAreRefused) {
 }
 
 TEST(Proof, TheRolesProofsOverEqualBytesDiffer) {
-  const auto key = key_of(secret);
+  const auto key = key_of(right_secret);
   const HelloBytes hello{};
   const ChallengeBytes challenge{};
   const auto dialler = prove_dialler(*key, hello, challenge);
@@ -195,14 +193,14 @@ TEST(Proof, TheRolesProofsOverEqualBytesDiffer) {
 
 // An attacker between process 1, which dials process 2, and process 3 passes everything on unchanged.
 TEST(Proof, AHandshakePassedOnToAnotherProcessIsRefused) {
-  const auto outcome =
-      run({from_1_to_2, key_of(secret), nonce_of(1)}, {{Purpose::data, 3}, key_of(secret), nonce_of(2)});
+  const auto outcome = run({from_1_to_2, key_of(right_secret), nonce_of(1)},
+                           {{Purpose::data, 3}, key_of(right_secret), nonce_of(2)});
   EXPECT_FALSE(outcome.listener_in);
   EXPECT_FALSE(outcome.dialler_in);
 }
 
 TEST(Proof, AListenerWithoutTheSecretIsAnImpostor) {
-  const auto outcome = meet(secret, secret, [](int passing, Transcript& t) {
+  const auto outcome = meet(right_secret, right_secret, [](int passing, Transcript& t) {
     if (passing == 3) std::fill(t.welcome.begin() + sizeof(WelcomeFields), t.welcome.end(), std::byte{0});
   });
   ASSERT_TRUE(outcome.dialler);
@@ -210,7 +208,7 @@ TEST(Proof, AListenerWithoutTheSecretIsAnImpostor) {
 }
 
 TEST(Proof, TooManyBytesAreNotProved) {
-  const auto key = key_of(secret);
+  const auto key = key_of(right_secret);
   const std::array<std::byte, 250> most{};
   EXPECT_TRUE(key->prove("123456", {most}));
   EXPECT_FALSE(key->prove("1234567", {most}));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,10 @@ struct Message {
   PacketHeader packet = {};
   std::vector<std::byte> body = {};
 };
+
+inline std::string_view text_of(const std::vector<std::byte>& body) {
+  return {reinterpret_cast<const char*>(body.data()), body.size()};
+}
 
 // One end of a conversation. Only one side speaks at a time, so neither can block the other by writing.
 class Channel {

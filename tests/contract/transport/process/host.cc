@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <string>
+#include <string_view>
 
 namespace parley::transport::contract {
 
@@ -21,10 +21,6 @@ void overwrite(std::vector<std::byte>& payload) {
 std::vector<std::byte> bytes_of(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
-}
-
-std::string text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // Steady time is the same in all processes of a host.

@@ -9,10 +9,6 @@ using base::Status;
 
 namespace {
 
-std::string_view text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::uint64_t number_of(base::Deadline deadline) {
   return static_cast<std::uint64_t>(deadline.when().time_since_epoch().count());
 }
