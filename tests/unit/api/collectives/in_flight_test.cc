@@ -226,8 +226,8 @@ TEST(CollectivesInFlight, AnOldCallThatEndsLateLeavesNewerOnesAlone) {
       Work newest = group.reduce(large, 0, {.async_op = true});
       world.send(1, 1);
       oldest.wait();
-      int more = 0;
-      for (; !newest.test(); ++more) {
+      int more = 0;  // not so many that rank 0 would have to wait until rank 1 takes some
+      for (; more < 1000 && !newest.test(); ++more) {
         for (int look = 0; look < 200 && !newest.test(); ++look) {
         }
         group.broadcast(small, 0);
