@@ -186,6 +186,10 @@ class Headers(Check):
                                       "transport/shm/slot.h": '#pragma once\n#include "transport/shm/ring.h"\n'},
                           "transport/shm/ring.h:1: does not compile alone")
 
+    def test_header_of_a_test_that_leans_on_another(self):
+        self.assert_found("headers", {"tests/unit/shm/rings.h": "#pragma once\nstd::string name();\n"},
+                          "tests/unit/shm/rings.h:1: does not compile alone", arguments=("--all",))
+
     def test_slow_public_header(self):
         self.assert_found("headers", {}, "error.h:1: takes", "at most 0.0001", arguments=("--max-times", "0.0001"))
 
