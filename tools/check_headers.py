@@ -17,9 +17,9 @@ import check_common
 COMMON = ["-std=c++20", "-fsyntax-only", "-x", "c++", "-Wall", "-Wextra", "-Werror"]
 PUBLIC = ["-Wpedantic", "-Wshadow", "-Wconversion", "-Wnon-virtual-dtor", "-Woverloaded-virtual"]
 # Processor time for a public header, with what it includes, as a multiple of what this header takes the same compiler.
-# The slowest, <parley/objects.h>, includes it and takes 1.1 times as long.
+# The slowest, <parley/objects.h>, includes it and takes 1.06 (g++) to 1.45 times (clang++) as long.
 YARDSTICK = "<nlohmann/json.hpp>"
-MAX_TIMES = 1.5
+MAX_TIMES = 2.0
 # As tools/cmake/ParleyDependencies.cmake says for Asio, and with everything that the library may have.
 PRIVATE = ["-DASIO_STANDALONE", "-DASIO_NO_DEPRECATED", "-DPARLEY_HAS_CUDA=1", "-DPARLEY_HAS_NCCL=1", "-Wno-unused-function"]
 LIBRARY = {"transport", "rendezvous", "tensor", "api"}
