@@ -180,6 +180,7 @@ std::string Run::waited_for() const {
   for (const Part& part : parts_)
     if (part.request != nullptr) add(plan_->schedule.steps[part.step].peer);
   visit_missing(add);
+  if (const auto owner = loans_.withdrawn_by()) add(*owner);  // its abort has not come
   if (ranks.empty()) return has_errand_ ? call_->errand->describe() : std::string();
   return (ranks.find(',') == std::string::npos ? "rank " : "ranks ") + ranks;
 }

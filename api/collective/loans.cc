@@ -169,13 +169,13 @@ void Loans::withdraw() noexcept {
   if (commons_ != nullptr && is_told_ && (lends() || could_lend_all())) commons_->withdraw_card(card_);
 }
 
-bool Loans::is_any_withdrawn() const noexcept {
-  if (commons_ == nullptr) return false;
+std::optional<std::uint32_t> Loans::withdrawn_by() const noexcept {
+  if (commons_ == nullptr) return std::nullopt;
   for (std::uint32_t rank = 0; rank < views_.size(); ++rank) {
     const bool has_read = views_[rank].buffers[0].is_lent() || views_[rank].buffers[1].is_lent();
-    if (has_read && commons_->is_card_withdrawn(rank, card_)) return true;
+    if (has_read && commons_->is_card_withdrawn(rank, card_)) return rank;
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace parley::collective

@@ -58,7 +58,7 @@ class Loans {
   // Whether that may come. REQUIRES: as could_lend_all().
   [[nodiscard]] bool may_bring() const noexcept { return could_lend_all() && copies_; }
   // Does so, from byte `begin` of it on. Also ok where its owner has taken it back: nothing may come of it,
-  // see is_any_withdrawn().
+  // see withdrawn_by().
   base::Status bring(std::uint32_t owner, schedule::Loan buffer, std::uint64_t begin,
                      base::MemoryRef into) noexcept;
   // A rank that has lent what cannot be found.
@@ -66,8 +66,8 @@ class Loans {
 
   // What we have lent may be written from now on.
   void withdraw() noexcept;
-  // Whether somebody has done that of what we have read.
-  [[nodiscard]] bool is_any_withdrawn() const noexcept;
+  // A rank that has done that of what we have read.
+  [[nodiscard]] std::optional<std::uint32_t> withdrawn_by() const noexcept;
 
  private:
   // What is known of another rank.

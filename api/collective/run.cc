@@ -240,7 +240,7 @@ void Run::close() noexcept {
   if (!probes_.empty()) [[unlikely]]
     end_probes();
   // What it has read was written meanwhile, by one that has failed, and whose abort comes.
-  if (loans_.is_any_withdrawn()) [[unlikely]]
+  if (loans_.withdrawn_by()) [[unlikely]]
     return;
   if (parts_under_way_ != 0) return;
   if (times_stages()) [[unlikely]]

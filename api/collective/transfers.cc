@@ -27,7 +27,7 @@ void Run::begin(std::uint32_t index) noexcept {
   if (step.kind == StepKind::await) return await(index);
   // What it has read was written meanwhile, by one that has failed, and whose abort comes: nobody else may
   // take what came of it for a result.
-  if (plan_->passes_loans_on && step.kind != StepKind::receive && loans_.is_any_withdrawn()) [[unlikely]]
+  if (plan_->passes_loans_on && step.kind != StepKind::receive && loans_.withdrawn_by()) [[unlikely]]
     return;
   if (step.kind == StepKind::publish) {
     if (second_ != nullptr) loans_.tell();  // this is the roll call

@@ -2,7 +2,9 @@
 // a lender returns when all have read, and learns of it if that does not come.
 #include <gtest/gtest.h>
 #include <parley/parley.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -14,9 +16,14 @@
 #include <thread>
 #include <vector>
 
+#include "api/collective/channel.h"
+#include "api/collective/commons.h"
+#include "api/group_state.h"
 #include "tests/multiprocess/collectives/boards.h"
+#include "tests/multiprocess/support/await.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
+#include "tests/multiprocess/support/shared_page.h"
 #include "tests/sanitizer.h"
 #include "tests/unit/api/collectives/every_collective.h"
 
@@ -131,6 +138,37 @@ TEST(Loans, AreReadWhereTheyLieSoThatALenderWaitsForItsReaders) {
     destroy();
   };
   EXPECT_EQ(run_ranks(3, run, over_shm), 0);
+}
+
+// What was read may be written by then. An abort says why, as a rule; here none comes.
+TEST(Loans, ThatAreTakenBackWithoutAWordTellWhoDidSo) {
+  struct Page {
+    std::atomic<bool> are_taken_back{false}, has_failed{false};
+  };
+  const SharedPage<Page> page;
+  const auto run = [&](int rank, int) {
+    ProcessGroup world = init();
+    const Tensor data = lent_by_all(world);
+    await_return_of_all(world);
+    if (rank == 0) {
+      const Work work = world.broadcast(data, 0, {.async_op = true});
+      const detail::GroupState& group = *detail::GroupAccess::state(world);
+      group.world->engine->locked([&](transport::Messenger&) {  // so that nobody misses the boards
+        collective::Commons& commons = *group.channel->take_commons().release();
+        for (std::uint32_t card = 0; card < collective::Commons::slots; ++card) commons.withdraw_card(card);
+        page->are_taken_back = true;
+        while (!page->has_failed) std::this_thread::yield();
+        _exit(0);
+      });
+    } else {
+      await([&] { return page->are_taken_back.load(); }, "rank 0 lends, and takes it back");
+      const auto late = expect_throws<TimeoutError>([&] { world.broadcast(data, 0, {.timeout = 300ms}); });
+      expect_contains(late.what(), "it waited for rank 0");
+      page->has_failed = true;
+      _exit(0);
+    }
+  };
+  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
 }
 
 // Who has no memory to lend does not wait.
