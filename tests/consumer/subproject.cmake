@@ -8,7 +8,7 @@ set(source "${CMAKE_CURRENT_LIST_DIR}/subproject")
 set(parley "-DPARLEY_SOURCE_DIR=${PARLEY_SOURCE_DIR}")
 configure("${source}" "${WORK_DIR}/static" "${parley}")
 configure_and_build("${source}" "${WORK_DIR}/shared" "${parley}" -DBY_FETCH_CONTENT=ON -DBUILD_SHARED_LIBS=ON
-  -DPARLEY_INSTALL=ON -DPARLEY_UNITY=ON)
+  -DPARLEY_INSTALL=ON -DPARLEY_UNITY=ON -DPARLEY_WARNINGS_AS_ERRORS=ON)
 expect_hello("${WORK_DIR}/shared/hello")
 
 set(prefix "${WORK_DIR}/prefix")
