@@ -24,7 +24,7 @@ GOOD = {
     "transport/tcp/link.cc":
         '#include "transport/tcp/link.h"\n\n#include "transport/socket/context.h"\n',
     "transport/shm/ring.h": "#pragma once\n",
-    "transport/socket/context.h": "#pragma once\n\n#include <asio/io_context.hpp>\n",
+    "transport/socket/context.h": "#pragma once\n\n#include <asio/version.hpp>\n",
     "api/include/parley/init.h": "#pragma once\n\n#include <parley/error.h>\n\nError init();\n",
     "api/examples/hello.cc": "#include <parley/init.h>\n",
     "api/examples/CMakeLists.txt": "add_executable(hello hello.cc)\n",
@@ -169,37 +169,46 @@ class Errors(Check):
 
 
 class Headers(Check):
+    # Quick to compile, as the headers of the small tree are.
+    YARDSTICK = ("--yardstick", "<string>", "--max-times", "10")
+    EVERY_HEADER = ("--all", *YARDSTICK)
+
     def test_good_tree(self):
-        self.assert_accepted("headers", {}, "--public-compiler", "clang++")
+        self.assert_accepted("headers", {}, "--public-compiler", "clang++", *self.EVERY_HEADER)
+
+    def test_yardstick(self):
+        self.assert_accepted("headers", {})
+        self.assert_found("headers", {}, "<ruler>, by which c++ is measured, does not compile",
+                          arguments=("--yardstick", "<ruler>"))
 
     def test_header_that_leans_on_another(self):
         self.assert_found("headers", {"transport/shm/ring.h": "#pragma once\nstd::string name();\n"},
-                          "transport/shm/ring.h:1: does not compile alone")
+                          "transport/shm/ring.h:1: does not compile alone", arguments=self.EVERY_HEADER)
 
     def test_header_that_leans_on_what_includes_it(self):
         self.assert_found("headers", {"transport/shm/ring.h": '#pragma once\n#include <string>\n#include "transport/shm/slot.h"\n',
                                       "transport/shm/slot.h": "#pragma once\nstd::string name();\n"},
-                          "transport/shm/slot.h:1: does not compile alone")
+                          "transport/shm/slot.h:1: does not compile alone", arguments=self.EVERY_HEADER)
 
     def test_header_that_includes_what_includes_it(self):
         self.assert_found("headers", {"transport/shm/ring.h": '#pragma once\n#include "transport/shm/slot.h"\nstd::string a();\n',
                                       "transport/shm/slot.h": '#pragma once\n#include "transport/shm/ring.h"\n'},
-                          "transport/shm/ring.h:1: does not compile alone")
+                          "transport/shm/ring.h:1: does not compile alone", arguments=self.EVERY_HEADER)
 
     def test_header_of_a_test_that_leans_on_another(self):
         self.assert_found("headers", {"tests/unit/shm/rings.h": "#pragma once\nstd::string name();\n"},
-                          "tests/unit/shm/rings.h:1: does not compile alone", arguments=("--all",))
+                          "tests/unit/shm/rings.h:1: does not compile alone", arguments=self.EVERY_HEADER)
 
     def test_slow_public_header(self):
-        self.assert_found("headers", {}, "error.h:1: takes", "at most 0.0001", arguments=("--max-times", "0.0001"))
+        self.assert_found("headers", {}, "error.h:1: takes", "at most 0.0001", arguments=("--yardstick", "<string>", "--max-times", "0.0001"))
 
     def test_only_clang_complains(self):
         self.assert_found("headers", {"api/include/parley/init.h": "#pragma once\n#ifdef __clang__\n#error no\n#endif\n"},
-                          "init.h:1: does not compile alone with clang++", arguments=("--public-compiler", "clang++"))
+                          "init.h:1: does not compile alone with clang++", arguments=("--public-compiler", "clang++", *self.YARDSTICK))
 
     def test_public_header_that_needs_a_private_one(self):
         self.assert_found("headers", {"api/include/parley/init.h": '#include "transport/base/status.h"\n'},
-                          "api/include/parley/init.h:1: does not compile alone")
+                          "api/include/parley/init.h:1: does not compile alone", arguments=self.YARDSTICK)
 
 
 class Format(Check):
