@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/model/simulated_memory.h"
+#include "tests/sanitizer.h"
 #include "transport/shm/ring_reader.h"
 #include "transport/shm/ring_writer.h"
 
@@ -330,7 +331,7 @@ TEST(RingModel, LapsWrap) {
 }
 
 TEST(RingModel, RandomPrograms) {
-  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint32_t seed = 1; seed <= (sanitizer::is_on ? 3 : 12); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);
     // Eight cells would have twenty times the states of four, and show little more.

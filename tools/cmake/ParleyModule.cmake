@@ -76,11 +76,12 @@ function(parley_apart target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# parley_module(transport/tcp SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h] [DEPENDS transport/base ...]
-#               [PRIVATE_LINK parley_asio ...] [APART c.cc ...])
-# A module without SOURCES has public headers only. APART: see parley_apart.
+# parley_module(transport/tcp [UNOPTIMIZED_WITH_SANITIZERS] SOURCES a.cc b.cc [PUBLIC_HEADERS include/parley/x.h]
+#               [DEPENDS transport/base ...] [PRIVATE_LINK parley_asio ...] [APART c.cc ...])
+# A module without SOURCES has public headers only. APART: see parley_apart. UNOPTIMIZED_WITH_SANITIZERS: there it takes
+# longer to optimize than it makes tests wait; but the fuzzers, which run it all the time.
 function(parley_module folder)
-  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK;APART" ${ARGN})
+  cmake_parse_arguments(arg "UNOPTIMIZED_WITH_SANITIZERS" "" "SOURCES;PUBLIC_HEADERS;DEPENDS;PRIVATE_LINK;APART" ${ARGN})
   string(REPLACE "/" "_" name "${folder}")
 
   # What others see of the module: its include paths. Objects are gathered once, by ParleyLibrary.cmake.
@@ -104,6 +105,9 @@ function(parley_module folder)
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(parley_${name} PRIVATE parley_build_flags parley_${name}_headers ${arg_PRIVATE_LINK})
   parley_apart(parley_${name} ${arg_APART})
+  if(arg_UNOPTIMIZED_WITH_SANITIZERS AND PARLEY_SANITIZE AND NOT PARLEY_FUZZ)
+    target_compile_options(parley_${name} PRIVATE -O0)
+  endif()
   # The same once more, for programs that are optimized together with the library (ParleyLibrary.cmake).
   if(PARLEY_LTO)
     add_library(parley_${name}_lto OBJECT EXCLUDE_FROM_ALL ${arg_SOURCES})

@@ -5,12 +5,12 @@
 # without it the whole library is. TIMEOUT is in seconds, for the release preset. PROCESSORS is how many busy
 # processes or threads the test keeps, so that CTest does not run others beside it; WAITS: it sleeps nearly all the
 # time, and others run beside it. For each of TRANSPORTS there is one CTest entry more, NAME_TRANSPORT, which runs the
-# same program with PARLEY_TRANSPORTS set to it; where PARLEY_TEST_EVERY_TRANSPORT is off, only with ALWAYS. ON_DEVICE:
-# for each of these entries there is one more, ENTRY_gpu, which runs the same on the machine's device. ONE_THREAD: there
-# is nothing in it for ThreadSanitizer, which leaves it out. REPLACES_NEW: it has a global operator new of its own, for
+# same program with PARLEY_TRANSPORTS set to it; where PARLEY_TEST_EVERYTHING is off, only with ALWAYS. ON_DEVICE: for
+# each of these entries there is one more, ENTRY_gpu, which runs the same on the machine's device. ONE_THREAD: there is
+# nothing in it for ThreadSanitizer, which leaves it out. REPLACES_NEW: it has a global operator new of its own, for
 # which clang's ThreadSanitizer has no room: left out there, too. APART: see parley_apart.
 set(PARLEY_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limit of every test: sanitizers, long runs")
-option(PARLEY_TEST_EVERY_TRANSPORT "Run each test that has TRANSPORTS over each of them, not only those marked ALWAYS" ON)
+option(PARLEY_TEST_EVERYTHING "Every test, over every transport; OFF: the selection that the gate runs with sanitizers" ON)
 
 # What most tests include, compiled once: reading it is half of a test's compilation where it is not optimized. Off
 # by default, so that other builds (the preset dev) show whether each file includes what it uses; and with GCC 12,
@@ -97,7 +97,7 @@ function(parley_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
   set(entries ${name})
-  if(NOT PARLEY_TEST_EVERY_TRANSPORT AND NOT arg_ALWAYS)
+  if(NOT PARLEY_TEST_EVERYTHING AND NOT arg_ALWAYS)
     set(arg_TRANSPORTS "")
   endif()
   foreach(transport IN LISTS arg_TRANSPORTS)

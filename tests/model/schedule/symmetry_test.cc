@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/schedule/catalogue.h"
+#include "tests/sanitizer.h"
 
 namespace parley::schedule {
 namespace {
@@ -49,13 +50,14 @@ bool keeps_promise(const Entry& entry, Shape shape) {
 }
 
 TEST(Symmetry, IsKeptByAllRanks) {
+  constexpr std::uint32_t largest = sanitizer::is_on ? 16 : 64;
   int promises = 0;
   for (const Entry& entry : catalogue())
     for (const std::uint32_t size : {2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 24, 31, 32, 64})
       for (const std::uint32_t each : {0, 1, 2, 3, 4, 8}) {
         const bool looks_at_hosts =
             entry.algorithm == Algorithm::two_level || entry.algorithm == Algorithm::two_level_sliced;
-        if (each > 0 && (!looks_at_hosts || size % each != 0)) continue;
+        if (size > largest || (each > 0 && (!looks_at_hosts || size % each != 0))) continue;
         const std::vector<std::uint32_t> hosts = hosts_of(size, each);
         for (const std::uint64_t segment : {0, 2})
           promises +=
@@ -64,7 +66,7 @@ TEST(Symmetry, IsKeptByAllRanks) {
                   ? 1
                   : 0;
       }
-  EXPECT_GT(promises, 500);
+  EXPECT_GT(promises, largest == 64 ? 500 : 300);
 }
 
 TEST(Symmetry, IsOfRanksOrOfHosts) {
