@@ -106,8 +106,19 @@ TEST_F(Histories, ACallThatHasLastedLongDoesNotEndTheOneInItsPlace) {
   EXPECT_EQ(end(), std::nullopt);
 }
 
+constexpr std::int64_t numbers = std::int64_t{1} << (63 - transport::note_bits);
+
+TEST_F(Histories, CallsBeforeNumbersBeginAgainAreRemembered) {
+  call_many(numbers - 1);
+  const std::int64_t last = call_ended(fold);
+  EXPECT_EQ(last, numbers - 1);
+  EXPECT_EQ(call_ended(broadcast), 0);
+  EXPECT_EQ(end(), std::nullopt);
+  send(last, fold);
+  EXPECT_NE(end(), std::nullopt);
+}
+
 TEST_F(Histories, NumbersBeginAgain) {
-  constexpr std::int64_t numbers = std::int64_t{1} << (63 - transport::note_bits);
   call_many(numbers - 1);
   EXPECT_EQ(history_.begin(fold), numbers - 1);
   EXPECT_EQ(call_ended(broadcast), 0);
