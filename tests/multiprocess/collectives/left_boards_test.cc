@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 
 #include "api/group_state.h"
 #include "tests/multiprocess/collectives/boards.h"
+#include "tests/multiprocess/support/forked_child.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/seed_option.h"
@@ -121,9 +121,7 @@ TEST(LeftBoards, AreNotGivenBackByAForkedChildInAMeeting) {
           Work work = group->all_reduce(value, {.async_op = true});  // alone, until the child has ended
           const pid_t child = fork();
           if (child == 0) _exit(exit_code_of_child_that_lets_go(world, group, work));
-          int status = 0;
-          expect_equal(waitpid(child, &status, 0), child, "the child");
-          expect_equal(status, 0, "its exit status");
+          expect_child_passes(child);
           world.barrier();
           work.wait();
         } else {

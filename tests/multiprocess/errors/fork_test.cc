@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <parley/parley.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -15,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/multiprocess/support/forked_child.h"
 #include "tests/multiprocess/support/own_store.h"
 #include "tests/multiprocess/support/ranks.h"
 
@@ -92,13 +91,6 @@ int run_child(Inherited inherited) {
     std::fprintf(stderr, "forked child: %s\n", error.what());
     return 1;
   }
-}
-
-void expect_child_passes(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) expect(errno == EINTR, "waitpid");
-  expect(WIFEXITED(status), "the child ended by itself");
-  expect_equal(WEXITSTATUS(status), 0, "the child's exit code");
 }
 
 // Keeps the engine's lock busy from another thread, so that a fork is likely to find it taken.
