@@ -24,14 +24,15 @@ void Commons::prepare(std::byte* board) noexcept {
   for (std::size_t card = 0; card < cards; ++card) new (board + first_card + card * card_stride) SharedCard();
 }
 
-Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own,
-                 std::vector<std::shared_ptr<const std::byte>> boards)
+Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own, std::vector<Other> others)
     : team_(team),
       stages_(stages),
       own_(std::move(own)),
-      others_(std::move(boards)),
+      others_(std::move(others)),
       seen_(team.processes.size()) {
-  for (const auto& board : others_) boards_.push_back(const_cast<std::byte*>(board.get()));  // read only
+  for (const Other& other : others_)
+    boards_.push_back(const_cast<std::byte*>(other.board.get()));  // read only
+  for (const std::uint32_t rank : team_.neighbours) sleep_words_.push_back(others_[rank].sleep_word.get());
   boards_[team.rank] = own_.get();
   // acquire: a message has told of the boards, and this of what has become of them since. One whose owner has
   // left already keeps its number.
@@ -126,10 +127,16 @@ bool Commons::is_unread(const transport::Messenger& messenger) const noexcept {
 
 [[gnu::hot]] void Commons::ring(transport::Messenger& messenger) const noexcept {
   base::full_fence();
-  for (const std::uint32_t rank : team_.neighbours) {
-    const transport::Endpoint* const endpoint = messenger.peer(team_.processes[rank]).endpoint;
-    if (endpoint != nullptr && endpoint->neighbour != nullptr) endpoint->neighbour->ring_after_fence();
-  }
+  // relaxed: the fence orders these loads after the mark's store, and nothing is read because of them.
+  for (std::size_t i = 0; i < sleep_words_.size(); ++i)
+    if (sleep_words_[i]->load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake(messenger, team_.neighbours[i]);
+}
+
+// It may have ended in its sleep, and the link with it.
+void Commons::wake(transport::Messenger& messenger, std::uint32_t rank) const noexcept {
+  const transport::Endpoint* const endpoint = messenger.peer(team_.processes[rank]).endpoint;
+  if (endpoint != nullptr && endpoint->neighbour != nullptr) endpoint->neighbour->ring_after_fence();
 }
 
 }  // namespace parley::collective

@@ -90,9 +90,13 @@ class Commons {
   // Has entered all turns before the first one. REQUIRES: memory of board_bytes(), aligned to 64 bytes.
   static void prepare(std::byte* board) noexcept;
 
-  // `boards`: by rank, of our neighbours; `own` is prepared.
-  Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own,
-          std::vector<std::shared_ptr<const std::byte>> boards);
+  // What we see of a neighbour.
+  struct Other {
+    std::shared_ptr<const std::byte> board;
+    std::shared_ptr<const std::atomic<std::uint32_t>> sleep_word;  // see transport::Neighbour
+  };
+  // `others`: by rank, of our neighbours; `own` is prepared.
+  Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own, std::vector<Other> others);
 
   [[nodiscard]] PlanCache::SharedRoom room() const noexcept {
     return {.line_bytes = BoardSlot::line_bytes,
@@ -220,6 +224,7 @@ class Commons {
     std::uint64_t call = 0;
   };
 
+  void wake(transport::Messenger& messenger, std::uint32_t rank) const noexcept;
   // Compares the calls of a rank with our own ones, of turns [first, end), as far as they are still told.
   void compare_between(std::uint32_t rank, std::uint64_t first, std::uint64_t end) noexcept;
 
@@ -258,9 +263,11 @@ class Commons {
   const Stages stages_;
   const int log2_stage_count_ = std::countr_zero(stages_.count);
   const std::shared_ptr<std::byte> own_;
-  const std::vector<std::shared_ptr<const std::byte>> others_;
-  std::vector<std::byte*> boards_;                // by rank; null: it is on another host
-  std::vector<Seen> seen_;                        // the same
+  const std::vector<Other> others_;
+  std::vector<std::byte*> boards_;  // by rank; null: it is on another host
+  // In the order of our neighbours: what each call looks at stands in few cache lines.
+  std::vector<const std::atomic<std::uint32_t>*> sleep_words_;
+  std::vector<Seen> seen_;                        // by rank
   std::vector<std::uint64_t> in_use_;             // the same: the stay_word() of who has not left
   std::array<std::uint64_t, slots> own_calls_{};  // by slot
   std::uint64_t all_seen_ = 0;

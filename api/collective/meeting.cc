@@ -216,17 +216,17 @@ std::unique_ptr<Commons> Meeting::make_commons() {
   if (!std::all_of(cards_.begin(), cards_.end(), [](const Card& card) { return card.is_seen; }))
     return nullptr;
   const std::size_t bytes = board_bytes();
-  std::vector<std::shared_ptr<const std::byte>> boards(lane_.team.processes.size());
+  std::vector<Commons::Other> others(lane_.team.processes.size());
   for (std::size_t i = 0; i < here_.size(); ++i) {
     const std::uint32_t rank = here_[i];
     if (rank == lane_.team.rank) continue;
     transport::Neighbour* const other = neighbour(rank);
-    if (other != nullptr) boards[rank] = other->look(cards_[i].key, bytes);
-    const bool is_there = boards[rank] != nullptr &&
-                          reinterpret_cast<std::uintptr_t>(boards[rank].get()) % sizeof(BoardSlot) == 0;
-    if (!is_there) return nullptr;
+    if (other == nullptr) return nullptr;
+    others[rank] = {other->look(cards_[i].key, bytes), other->sleep_word()};
+    const std::byte* const board = others[rank].board.get();
+    if (board == nullptr || reinterpret_cast<std::uintptr_t>(board) % sizeof(BoardSlot) != 0) return nullptr;
   }
-  auto commons = std::make_unique<Commons>(lane_.team, stages(), board_, std::move(boards));
+  auto commons = std::make_unique<Commons>(lane_.team, stages(), board_, std::move(others));
   board_.reset();
   return commons;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -46,6 +48,10 @@ class Neighbour {
   // Wakes the peer if it sleeps, so that it looks again at what it has seen of us. REQUIRES: a full fence
   // since that was written.
   virtual void ring_after_fence() noexcept = 0;
+  // Zero while the peer does not sleep, and ring_after_fence() has nothing to do: for who has to find that
+  // out with few loads. To be read where it would be rung. Readable as long as the result is held, also when
+  // the peer has ended; whatever it holds then.
+  [[nodiscard]] virtual std::shared_ptr<const std::atomic<std::uint32_t>> sleep_word() const noexcept = 0;
 
  protected:
   ~Neighbour() = default;

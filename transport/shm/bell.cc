@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <memory>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -55,8 +56,8 @@ void OwnBell::cancel() noexcept {
   base::clear_event(event_);
 }
 
-PeerBell::PeerBell(Segment page, base::UniqueFd event) noexcept
-    : page_(std::move(page)), event_(std::move(event)), shared_(page_of(page_)) {}
+PeerBell::PeerBell(std::shared_ptr<const Segment> page, base::UniqueFd event) noexcept
+    : page_(std::move(page)), event_(std::move(event)), shared_(page_of(*page_)) {}
 
 base::Result<PeerBell> PeerBell::attach(base::UniqueFd page, base::UniqueFd event) {
   base::Result<Segment> segment = Segment::attach(std::move(page), sizeof(BellPage));
@@ -65,7 +66,11 @@ base::Result<PeerBell> PeerBell::attach(base::UniqueFd page, base::UniqueFd even
     return base::Failure{base::Code::protocol_violation,
                          "the peer's doorbell is refused: it is not an event descriptor"};
   segment.value().close_fd();
-  return PeerBell(std::move(segment).value(), std::move(event));
+  try {
+    return PeerBell(std::make_shared<const Segment>(std::move(segment).value()), std::move(event));
+  } catch (const std::bad_alloc&) {
+    return base::Failure{base::Code::exhausted, "out of memory"};
+  }
 }
 
 void PeerBell::ring() noexcept {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "transport/base/fence.h"
 #include "transport/base/result.h"
@@ -86,12 +87,16 @@ class PeerBell {
     if (shared_->word.load(std::memory_order_relaxed) != BellPage::awake) [[unlikely]]
       ring();
   }
+  // What ring_if_seen_asleep() looks at; mapped as long as the result is held.
+  [[nodiscard]] std::shared_ptr<const std::atomic<std::uint32_t>> word() const noexcept {
+    return {page_, &shared_->word};
+  }
 
  private:
-  PeerBell(Segment page, base::UniqueFd event) noexcept;
+  PeerBell(std::shared_ptr<const Segment> page, base::UniqueFd event) noexcept;
   void ring() noexcept;
 
-  Segment page_;
+  std::shared_ptr<const Segment> page_;
   base::UniqueFd event_;
   BellPage* shared_ = nullptr;
 };

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -27,6 +29,9 @@ class ShmNeighbour final : public Neighbour {
   [[nodiscard]] bool may_copy() noexcept override { return memory_.can_read_now(); }
   base::Status copy(const RemoteKey& key, std::size_t offset, base::MemoryRef into) noexcept override;
   void ring_after_fence() noexcept override { bell_.ring_if_seen_asleep(); }
+  [[nodiscard]] std::shared_ptr<const std::atomic<std::uint32_t>> sleep_word() const noexcept override {
+    return bell_.word();
+  }
 
  private:
   ArenaExchange& arenas_;

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -132,6 +134,21 @@ TEST_F(Bell, OutlivesItsOwnerAtTheWriters) {
   { const OwnBell gone = std::move(bell_); }
   writer_.ring_if_asleep();
   writer_.ring_if_asleep();
+}
+
+TEST_F(Bell, ItsWordTellsWhetherTheOwnerSleepsAndOutlivesBothEnds) {
+  const std::shared_ptr<const std::atomic<std::uint32_t>> word = writer_.word();
+  EXPECT_EQ(*word, BellPage::awake);
+  bell_.announce();
+  EXPECT_EQ(*word, BellPage::asleep);
+  writer_.ring_if_asleep();
+  EXPECT_EQ(*word, BellPage::awake);
+  bell_.announce();
+  {
+    const OwnBell gone = std::move(bell_);
+    const PeerBell link_has_ended = std::move(writer_);
+  }
+  EXPECT_EQ(*word, BellPage::asleep);
 }
 
 TEST_F(Bell, AHostilePageCostsSystemCallsAndSleep) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,12 +22,15 @@ class BoardsInMemory {
     team.processes.resize(ranks);
     std::iota(team.processes.begin(), team.processes.end(), 0U);
     std::vector<std::shared_ptr<std::byte>> boards;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) boards.push_back(make_board(stages));
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      boards.push_back(make_board(stages));
+      sleep_words_.push_back(std::make_shared<std::atomic<std::uint32_t>>(0));
+    }
     for (team.rank = 0; team.rank < ranks; ++team.rank) {
       team.neighbours = team.processes;
       std::erase(team.neighbours, team.rank);
-      std::vector<std::shared_ptr<const std::byte>> others(boards.begin(), boards.end());
-      others[team.rank] = nullptr;
+      std::vector<collective::Commons::Other> others;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) others.push_back({boards[rank], sleep_words_[rank]});
       commons_.push_back(
           std::make_unique<collective::Commons>(team, stages, boards[team.rank], std::move(others)));
       memory_.push_back(boards[team.rank].get());
@@ -37,6 +41,8 @@ class BoardsInMemory {
   [[nodiscard]] collective::Commons& of(std::uint32_t rank) const noexcept { return *commons_[rank]; }
   // That rank's board.
   [[nodiscard]] std::byte* memory(std::uint32_t rank) const noexcept { return memory_[rank]; }
+  // Until then all are awake.
+  void fall_asleep(std::uint32_t rank) const noexcept { *sleep_words_[rank] = 1; }
 
  private:
   static std::shared_ptr<std::byte> make_board(collective::Commons::Stages stages) {
@@ -50,6 +56,7 @@ class BoardsInMemory {
 
   std::vector<std::unique_ptr<collective::Commons>> commons_;
   std::vector<std::byte*> memory_;
+  std::vector<std::shared_ptr<std::atomic<std::uint32_t>>> sleep_words_;
 };
 
 }  // namespace parley::testing

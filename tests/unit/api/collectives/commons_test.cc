@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,6 +19,8 @@
 
 #include "tests/multiprocess/support/random.h"
 #include "tests/unit/api/collectives/boards_in_memory.h"
+#include "tests/unit/protocol/forged_link.h"
+#include "transport/interface/neighbour.h"
 #include "transport/protocol/messenger.h"
 
 namespace parley::collective {
@@ -189,12 +195,81 @@ TEST(Commons, ABoardIsLeftWithoutThem) {
   EXPECT_TRUE(boards.of(0).is_unread(messenger));
 }
 
-TEST(Commons, HasNothingToRingForWithoutALink) {
-  const BoardsInMemory boards(3, stages);
-  transport::Messenger messenger({.self = 0, .peer_count = 3});
-  boards.of(0).publish(mark(first_turn, entered), 0);
+// Whose bell alone is of interest.
+class Sleeper final : public transport::Neighbour {
+ public:
+  [[nodiscard]] std::optional<transport::RemoteKey> key_of(base::ConstMemoryRef) const noexcept override {
+    return std::nullopt;
+  }
+  Sight show(base::ConstMemoryRef) noexcept override { return Sight::refuses; }
+  [[nodiscard]] std::shared_ptr<const std::byte> look(const transport::RemoteKey&,
+                                                      std::size_t) const noexcept override {
+    return nullptr;
+  }
+  [[nodiscard]] std::optional<transport::RemoteKey> key_for_copies(
+      base::ConstMemoryRef) const noexcept override {
+    return std::nullopt;
+  }
+  [[nodiscard]] bool may_copy() noexcept override { return false; }
+  base::Status copy(const transport::RemoteKey&, std::size_t, base::MemoryRef) noexcept override {
+    return base::Code::unreachable;
+  }
+  void ring_after_fence() noexcept override { ++rings; }
+  [[nodiscard]] std::shared_ptr<const std::atomic<std::uint32_t>> sleep_word() const noexcept override {
+    return nullptr;
+  }
+
+  int rings = 0;
+};
+
+TEST(Commons, RingForThoseWhoSleepAsLongAsTheyHaveALink) {
+  const BoardsInMemory boards(4, stages);
+  transport::Messenger messenger({.self = 0, .peer_count = 4});
+  std::array<Sleeper, 4> others;
+  std::array<transport::ForgedLink, 4> links;
+  for (const transport::PeerId peer : {1U, 2U}) {
+    links[peer].neighbour = &others[peer];
+    messenger.on_link(peer, links[peer]);
+  }
+  boards.fall_asleep(2);
+  boards.fall_asleep(3);
   boards.of(0).ring(messenger);
-  EXPECT_TRUE(boards.of(1).has_reached(0, mark(first_turn, entered)));
+  EXPECT_EQ(others[1].rings, 0);
+  EXPECT_EQ(others[2].rings, 1);
+}
+
+// It is not believed, and so harms nothing but what comes out of the call.
+TEST(Commons, ReadWhateverStandsOnABoard) {
+  Random random(7);
+  const transport::Messenger messenger({.self = 0, .peer_count = 2});
+  for (int round = 0; round < 200; ++round) {
+    const BoardsInMemory boards(2, stages);
+    Commons& own = boards.of(0);
+    for (std::int64_t number = 0; number < 100; ++number) {
+      for (std::size_t words = random.below(20); words > 0; --words) {
+        const std::uint64_t word = random.next();
+        const std::size_t place = random.below(Commons::board_bytes(stages) / sizeof word);
+        std::memcpy(boards.memory(1) + place * sizeof word, &word, sizeof word);
+      }
+      const std::uint64_t base = own.take_turns(1).first_mark;
+      const std::uint64_t call = call_word(number, random.next() & note_mask);
+      own.publish(base + entered, call);
+      EXPECT_LE(own.next_call(1).value_or(0), call_mask);
+      for (const std::uint64_t wanted : {base - marks_per_turn + folded, base + entered, base + folded})
+        if (own.has_reached(1, wanted)) {
+          EXPECT_LE(own.call_of(1, wanted).value_or(0), call_mask);
+        }
+      if (own.stray()) {
+        EXPECT_EQ(own.stray()->rank, 1U);
+        EXPECT_LE(own.stray()->call, call_mask);
+      }
+      const auto card = static_cast<std::uint32_t>(number % Commons::slots);
+      if (own.is_card_withdrawn(1, card)) (void)own.card(1, card);
+      (void)own.waits_in(1, number);
+      (void)own.is_unread(messenger);
+      EXPECT_EQ(own.own_call(base + entered), call);
+    }
+  }
 }
 
 // A random program, turn by turn: the call it belongs to, and whether ranks tell a second mark in it.
