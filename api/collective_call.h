@@ -18,6 +18,8 @@ namespace parley::detail {
 struct CollectiveCall {
   // No aggregate, which would be filled with zeros first: see transport::Request.
   explicit CollectiveCall(const char* of) noexcept : name(of) {}
+  CollectiveCall(CollectiveCall&&) = default;
+  [[gnu::hot]] ~CollectiveCall() = default;
 
   const char* name;  // "all_reduce", for errors
   collective::Call call;

@@ -22,9 +22,9 @@ bool is_idle(const std::unique_ptr<Run>& run) noexcept {
 Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
                  const schedule::Overrides& overrides, bool has_arena)
     : team_(std::move(team)),
-      history_(context),
       lane_{engine, team_, context, history_, sharing_},
-      plans_(team_, overrides) {
+      plans_(team_, overrides),
+      history_(context) {
   runs_.reserve(most_under_way);
   const std::uint32_t ranks = most_ranks_of_a_host(team_);
   const bool share_memory = team_.surroundings.near == schedule::Link::shared_memory;
@@ -45,14 +45,15 @@ void Channel::settle_all() noexcept {
   }
 }
 
-transport::Posted Channel::begin(transport::Messenger& messenger, Call&& call) noexcept {
+[[gnu::hot]] transport::Posted Channel::begin(transport::Messenger& messenger, Call&& call) noexcept {
   const auto start = [&](Run& run, const PlanHandle& plan) {
     return run.start(messenger, std::move(call), plan);
   };
   return begin_by(start, messenger, call.question);
 }
 
-transport::Posted Channel::begin_borrowed(transport::Messenger& messenger, const Call& call) noexcept {
+[[gnu::hot]] transport::Posted Channel::begin_borrowed(transport::Messenger& messenger,
+                                                       const Call& call) noexcept {
   const auto start = [&](Run& run, const PlanHandle& plan) {
     return run.start_borrowed(messenger, call, plan);
   };
@@ -81,8 +82,8 @@ transport::Posted Channel::begin_by(const Start& start, transport::Messenger& me
 
 // The first one, which is the one used last: it has the plan, if calls repeat themselves.
 inline Run& Channel::idle_run() {
-  if (!runs_.empty() && runs_.front()->is_idle()) [[likely]]
-    return *runs_.front();
+  if (usual_run_ != nullptr && usual_run_->is_idle()) [[likely]]
+    return *usual_run_;
   return another_run();
 }
 
@@ -91,6 +92,7 @@ Run& Channel::another_run() {
   if (run == runs_.end()) {
     runs_.push_back(std::make_unique<Run>(lane_, scratch_));
     run = runs_.end() - 1;
+    usual_run_ = runs_.front().get();
   }
   return **run;
 }

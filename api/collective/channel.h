@@ -79,14 +79,15 @@ class Channel {
   Run& another_run();
 
   const Team team_;
-  History history_;
   Sharing sharing_;
   const Lane lane_;
   PlanCache plans_;
   ScratchPool scratch_;
   int calls_ = 0;                           // counted until the ranks meet; one more: they have met
+  Run* usual_run_ = nullptr;                // the first of:
   std::vector<std::unique_ptr<Run>> runs_;  // as many as were ever under way at once
   std::unique_ptr<Meeting> meeting_;        // null: there is nothing to meet for
+  History history_;                         // several pages; what each call touches stands together before it
 };
 
 }  // namespace parley::collective

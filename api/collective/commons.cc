@@ -29,16 +29,16 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
       stages_(stages),
       own_(std::move(own)),
       others_(std::move(others)),
-      seen_(team.processes.size()) {
-  for (const Other& other : others_)
-    boards_.push_back(const_cast<std::byte*>(other.board.get()));  // read only
-  for (const std::uint32_t rank : team_.neighbours) sleep_words_.push_back(others_[rank].sleep_word.get());
-  boards_[team.rank] = own_.get();
+      views_(team.processes.size()) {
+  for (const std::uint32_t rank : team_.neighbours) {
+    views_[rank].board = const_cast<std::byte*>(others_[rank].board.get());  // read only
+    sleep_words_.push_back(others_[rank].sleep_word.get());
+  }
+  views_[team.rank].board = own_.get();
   // acquire: a message has told of the boards, and this of what has become of them since. One whose owner has
   // left already keeps its number.
-  in_use_.resize(boards_.size());
-  for (std::uint32_t rank = 0; rank < boards_.size(); ++rank)
-    if (boards_[rank] != nullptr) in_use_[rank] = stay_word(rank).load(std::memory_order_acquire) & ~has_left;
+  for (const std::uint32_t rank : team_.neighbours)
+    views_[rank].in_use = stay_word(rank).load(std::memory_order_acquire) & ~has_left;
 }
 
 [[gnu::hot]] Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {
@@ -49,7 +49,7 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
 }
 
 [[gnu::hot]] void Commons::publish(std::uint64_t mark, std::uint64_t call) noexcept {
-  auto& own = *reinterpret_cast<BoardSlot*>(boards_[team_.rank] + slot_at(turn_of(mark)));
+  auto& own = *reinterpret_cast<BoardSlot*>(views_[team_.rank].board + slot_at(turn_of(mark)));
   // release: see invariant 2; pairs with has_reached().
   own.word.store(word_of(mark, call), std::memory_order_release);
   own_turn_ = turn_of(mark);
@@ -119,7 +119,7 @@ bool Commons::is_unread(const transport::Messenger& messenger) const noexcept {
     const transport::PeerState state = messenger.peer(team_.processes[rank]).state;
     const bool has_ended = state == transport::PeerState::left || state == transport::PeerState::down;
     // acquire: what comes into our board next is written after their last looks.
-    const bool stays = stay_word(rank).load(std::memory_order_acquire) == in_use_[rank];
+    const bool stays = stay_word(rank).load(std::memory_order_acquire) == views_[rank].in_use;
     if (!has_ended && stays) return false;
   }
   return true;

@@ -123,7 +123,7 @@ class Commons {
   void ring(transport::Messenger& messenger) const noexcept;
   // Whether rank `rank` has come so far.
   [[nodiscard]] bool has_reached(std::uint32_t rank, std::uint64_t mark) noexcept {
-    Seen& seen = seen_[rank];
+    Seen& seen = views_[rank].seen;
     if (seen.mark >= mark) return true;
     // acquire: what was written before the mark is read after it.
     const std::uint64_t word = slot(rank, turn_of(mark)).word.load(std::memory_order_acquire);
@@ -146,7 +146,7 @@ class Commons {
   // The call that rank `rank` was in when it reached `mark`. Nothing: it is in a later turn already.
   // REQUIRES: has_reached(rank, mark).
   [[nodiscard]] std::optional<std::uint64_t> call_of(std::uint32_t rank, std::uint64_t mark) const noexcept {
-    const Seen& seen = seen_[rank];
+    const Seen& seen = views_[rank].seen;
     return turn_of(seen.mark) == turn_of(mark) ? std::optional(seen.call) : std::nullopt;
   }
   // A rank that was in another call than we were, in a turn whose mark nobody has waited for: who only shows
@@ -185,14 +185,14 @@ class Commons {
 
   // Where rank `owner` shows something in a turn, counted as marks are. Only our own may be written.
   [[nodiscard]] std::byte* line(std::uint32_t owner, std::uint64_t turn) const noexcept {
-    return boards_[owner] + slot_at(turn) + offsetof(BoardSlot, line);
+    return views_[owner].board + slot_at(turn) + offsetof(BoardSlot, line);
   }
   // `bytes`: that each turn of the call uses of its stage at most, the same on all ranks. Turns of such calls
   // take one place of so many bytes after another in it. 0: always its first bytes. REQUIRES: 0, or a power
   // of two of at most stage_bytes().
   [[nodiscard]] std::byte* stage(std::uint32_t owner, std::uint64_t turn, std::size_t bytes) const noexcept {
     const std::size_t place = (turn >> log2_stage_count_) * bytes & (stages_.bytes - 1);
-    return boards_[owner] + first_stage + (turn & (stages_.count - 1)) * stages_.bytes + place;
+    return views_[owner].board + first_stage + (turn & (stages_.count - 1)) * stages_.bytes + place;
   }
   // The mark from which those of a turn are counted.
   [[nodiscard]] static std::uint64_t first_mark_of(std::uint64_t turn) noexcept {
@@ -223,6 +223,12 @@ class Commons {
     std::uint64_t mark = 0;
     std::uint64_t call = 0;
   };
+  // What each call looks at stands together.
+  struct View {
+    std::byte* board = nullptr;  // null: it is on another host
+    Seen seen;
+    std::uint64_t in_use = 0;  // the stay_word() of who has not left
+  };
 
   void wake(transport::Messenger& messenger, std::uint32_t rank) const noexcept;
   // Compares the calls of a rank with our own ones, of turns [first, end), as far as they are still told.
@@ -241,22 +247,22 @@ class Commons {
   }
   [[nodiscard]] static std::size_t slot_at(std::uint64_t turn) noexcept { return turn % slots * slot_stride; }
   [[nodiscard]] const BoardSlot& slot(std::uint32_t rank, std::uint64_t turn) const noexcept {
-    return *reinterpret_cast<const BoardSlot*>(boards_[rank] + slot_at(turn));
+    return *reinterpret_cast<const BoardSlot*>(views_[rank].board + slot_at(turn));
   }
 
   [[nodiscard]] SharedCard& shared_card(std::uint32_t rank, std::uint32_t card) const noexcept {
-    return *reinterpret_cast<SharedCard*>(boards_[rank] + first_card + card * card_stride);
+    return *reinterpret_cast<SharedCard*>(views_[rank].board + first_card + card * card_stride);
   }
   // Which of its owner's boards this is, twice, and whether the owner has left. Once the others have left,
   // the memory serves another group, or something else: who still looks finds another word there, which the
   // owner can have written only after it had left.
   [[nodiscard]] std::atomic<std::uint64_t>& stay_word(std::uint32_t rank) const noexcept {
-    return *reinterpret_cast<std::atomic<std::uint64_t>*>(boards_[rank] + left_at);
+    return *reinterpret_cast<std::atomic<std::uint64_t>*>(views_[rank].board + left_at);
   }
   static constexpr std::uint64_t has_left = 1;
   // One more than the number of the call that its owner has said last that it waits in; 0: none.
   [[nodiscard]] std::atomic<std::int64_t>& waiting_word(std::uint32_t rank) const noexcept {
-    return *reinterpret_cast<std::atomic<std::int64_t>*>(boards_[rank] + waiting_at);
+    return *reinterpret_cast<std::atomic<std::int64_t>*>(views_[rank].board + waiting_at);
   }
 
   const Team team_;
@@ -264,12 +270,9 @@ class Commons {
   const int log2_stage_count_ = std::countr_zero(stages_.count);
   const std::shared_ptr<std::byte> own_;
   const std::vector<Other> others_;
-  std::vector<std::byte*> boards_;  // by rank; null: it is on another host
-  // In the order of our neighbours: what each call looks at stands in few cache lines.
-  std::vector<const std::atomic<std::uint32_t>*> sleep_words_;
-  std::vector<Seen> seen_;                        // by rank
-  std::vector<std::uint64_t> in_use_;             // the same: the stay_word() of who has not left
-  std::array<std::uint64_t, slots> own_calls_{};  // by slot
+  std::vector<View> views_;                                     // by rank
+  std::vector<const std::atomic<std::uint32_t>*> sleep_words_;  // of our neighbours, one after another
+  std::array<std::uint64_t, slots> own_calls_{};                // by slot
   std::uint64_t all_seen_ = 0;
   std::uint64_t own_turn_ = slots - 1;  // that we have entered last
   std::optional<Stray> stray_;

@@ -40,7 +40,8 @@ namespace {
   return sequence;
 }
 
-const transport::Unexpected* History::find_stray(transport::Messenger& messenger) const noexcept {
+[[gnu::hot]] const transport::Unexpected* History::find_stray(
+    transport::Messenger& messenger) const noexcept {
   return messenger.find_among_oldest([&](const transport::Unexpected& message) {
     const transport::Envelope& envelope = message.envelope;
     if (envelope.context != context_ || !is_recent(envelope.tag)) return false;

@@ -55,7 +55,7 @@ bool may_be_copied(const schedule::Request& request) {
 }
 }  // namespace
 
-bool PlanCache::Entry::answers(const Question& asked) const noexcept {
+[[gnu::hot]] bool PlanCache::Entry::answers(const Question& asked) const noexcept {
   return question.operation == asked.operation && question.count == asked.count &&
          question.root == asked.root && question.element_bytes == asked.element_bytes &&
          question.in_place == asked.in_place && question.commutative == asked.commutative &&

@@ -26,7 +26,7 @@ constexpr int most_yields = 3;
 }  // namespace
 
 // A call that was handed over is one whose caller does not wait.
-bool Run::may_run_straight(const Plan& plan) const noexcept {
+[[gnu::hot]] bool Run::may_run_straight(const Plan& plan) const noexcept {
   const Call& call = *call_;
   const bool is_plain =
       call_ != &kept_ && call.inputs.empty() && call.outputs.empty() &&

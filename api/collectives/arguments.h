@@ -44,14 +44,14 @@ inline void note_device(CollectiveCall& call, const Tensor& tensor) {
   if (call.device != tensor.device()) [[unlikely]]
     refuse_device(call, tensor);
 }
-inline void set_input(CollectiveCall& call, const Tensor& tensor) {
+[[gnu::hot]] inline void set_input(CollectiveCall& call, const Tensor& tensor) {
   check_tensor(tensor, call.name, false);
   note_device(call, tensor);
   call.call.input = tensor.data();
   call.call.input_count = tensor.numel();
   if (call.async_op) keep(call, tensor.owner());
 }
-inline void set_output(CollectiveCall& call, const Tensor& tensor) {
+[[gnu::hot]] inline void set_output(CollectiveCall& call, const Tensor& tensor) {
   check_tensor(tensor, call.name, true);
   note_device(call, tensor);
   call.call.output = tensor.mutable_data();

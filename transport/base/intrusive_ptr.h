@@ -32,7 +32,7 @@ class IntrusivePtr {
     std::swap(to_, other.to_);
     return *this;
   }
-  ~IntrusivePtr() {
+  [[gnu::hot]] ~IntrusivePtr() {
     if (to_ != nullptr && --to_->shares.value == 0) delete to_;
   }
 

@@ -39,7 +39,7 @@ EngineLock::EngineLock() noexcept {
   (void)register_for_fences();
 }
 
-void EngineLock::lock_as_other() noexcept {
+[[gnu::hot]] void EngineLock::lock_as_other() noexcept {
   if (!take_state()) wait_until([this] { return take_state(); }, state_);
   disown();
   if (!owner_is_out()) wait_until([this] { return owner_is_out(); }, inside_);
@@ -69,7 +69,7 @@ bool EngineLock::take_state() noexcept {
 }
 
 // Now there is no owner; the last one may be inside for the last time. REQUIRES: `state_`.
-void EngineLock::disown() noexcept {
+[[gnu::hot]] void EngineLock::disown() noexcept {
   // relaxed, both: the barrier orders them.
   const Thread owner = owner_.load(std::memory_order_relaxed);
   if (owner == nullptr) return;
@@ -86,7 +86,7 @@ bool EngineLock::owner_is_out() const noexcept {
 }
 
 // REQUIRES: the lock, by `state_`.
-void EngineLock::consider_owning() noexcept {
+[[gnu::hot]] void EngineLock::consider_owning() noexcept {
   const Thread self = &own_place_;
   if (disowned_ == self) disowned_ = nullptr;
   if (std::exchange(regular_, self) != self) times_ = 0;
