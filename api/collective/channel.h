@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,10 +85,12 @@ class Channel {
   PlanCache plans_;
   ScratchPool scratch_;
   int calls_ = 0;                           // counted until the ranks meet; one more: they have met
-  Run* usual_run_ = nullptr;                // the first of:
+  Run* usual_run_ = nullptr;                // runs_.front(), found without a look at the list's memory
   std::vector<std::unique_ptr<Run>> runs_;  // as many as were ever under way at once
   std::unique_ptr<Meeting> meeting_;        // null: there is nothing to meet for
-  History history_;                         // several pages; what each call touches stands together before it
+  // Two pages, of which a call touches little, so it stands last. Runs know of it, but not when they end.
+  History history_;
+  static_assert(std::is_trivially_destructible_v<History>);
 };
 
 }  // namespace parley::collective

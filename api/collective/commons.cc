@@ -30,15 +30,15 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
       own_(std::move(own)),
       others_(std::move(others)),
       views_(team.processes.size()) {
+  views_[team.rank].board = own_.get();
   for (const std::uint32_t rank : team_.neighbours) {
-    views_[rank].board = const_cast<std::byte*>(others_[rank].board.get());  // read only
+    View& view = views_[rank];
+    view.board = const_cast<std::byte*>(others_[rank].board.get());  // read only
+    // acquire: a message has told of the boards, and this of what has become of them since. One whose owner
+    // has left already keeps its number.
+    view.in_use = stay_word(rank).load(std::memory_order_acquire) & ~has_left;
     sleep_words_.push_back(others_[rank].sleep_word.get());
   }
-  views_[team.rank].board = own_.get();
-  // acquire: a message has told of the boards, and this of what has become of them since. One whose owner has
-  // left already keeps its number.
-  for (const std::uint32_t rank : team_.neighbours)
-    views_[rank].in_use = stay_word(rank).load(std::memory_order_acquire) & ~has_left;
 }
 
 [[gnu::hot]] Commons::Turns Commons::take_turns(std::uint32_t count) noexcept {

@@ -223,7 +223,7 @@ class Commons {
     std::uint64_t mark = 0;
     std::uint64_t call = 0;
   };
-  // What each call looks at stands together.
+  // Board and mark stand together, for calls look at both.
   struct View {
     std::byte* board = nullptr;  // null: it is on another host
     Seen seen;

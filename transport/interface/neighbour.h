@@ -14,7 +14,7 @@ namespace parley::transport {
 
 // What the two processes of a link see of each other's memory, as it is at that moment. Beside the link's
 // messages, and in no order with them but what the two agree on in that memory.
-// Thread-safety: none; one thread at a time. Valid as the link is; what look() gives stays.
+// Thread-safety: none; one thread at a time. Valid as the link is; what look() and sleep_word() give stays.
 class Neighbour {
  public:
   // How far the peer has come with memory of ours.
@@ -49,8 +49,8 @@ class Neighbour {
   // since that was written.
   virtual void ring_after_fence() noexcept = 0;
   // Zero while the peer does not sleep, and ring_after_fence() has nothing to do: for who has to find that
-  // out with few loads. To be read where it would be rung. Readable as long as the result is held, also when
-  // the peer has ended; whatever it holds then.
+  // out with few loads. Never null. Readable as long as the result is held, also when the peer has ended;
+  // whatever it holds then. REQUIRES, of each load: a full fence since what the peer shall see was written.
   [[nodiscard]] virtual std::shared_ptr<const std::atomic<std::uint32_t>> sleep_word() const noexcept = 0;
 
  protected:

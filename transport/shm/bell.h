@@ -87,7 +87,7 @@ class PeerBell {
     if (shared_->word.load(std::memory_order_relaxed) != BellPage::awake) [[unlikely]]
       ring();
   }
-  // What ring_if_seen_asleep() looks at; mapped as long as the result is held.
+  // What ring_if_seen_asleep() looks at; mapped as long as the result is held. REQUIRES: attached.
   [[nodiscard]] std::shared_ptr<const std::atomic<std::uint32_t>> word() const noexcept {
     return {page_, &shared_->word};
   }

@@ -30,6 +30,7 @@ class ShmNeighbour final : public Neighbour {
   base::Status copy(const RemoteKey& key, std::size_t offset, base::MemoryRef into) noexcept override;
   void ring_after_fence() noexcept override { bell_.ring_if_seen_asleep(); }
   [[nodiscard]] std::shared_ptr<const std::atomic<std::uint32_t>> sleep_word() const noexcept override {
+    static_assert(BellPage::awake == 0, "as a Neighbour says it");
     return bell_.word();
   }
 

@@ -22,19 +22,21 @@ class BoardsInMemory {
     team.processes.resize(ranks);
     std::iota(team.processes.begin(), team.processes.end(), 0U);
     std::vector<std::shared_ptr<std::byte>> boards;
+    std::vector<std::shared_ptr<std::atomic<std::uint32_t>>> sleep_words;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       boards.push_back(make_board(stages));
-      sleep_words_.push_back(std::make_shared<std::atomic<std::uint32_t>>(0));
+      sleep_words.push_back(std::make_shared<std::atomic<std::uint32_t>>(0));
     }
     for (team.rank = 0; team.rank < ranks; ++team.rank) {
       team.neighbours = team.processes;
       std::erase(team.neighbours, team.rank);
       std::vector<collective::Commons::Other> others;
-      for (std::uint32_t rank = 0; rank < ranks; ++rank) others.push_back({boards[rank], sleep_words_[rank]});
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) others.push_back({boards[rank], sleep_words[rank]});
       commons_.push_back(
           std::make_unique<collective::Commons>(team, stages, boards[team.rank], std::move(others)));
       memory_.push_back(boards[team.rank].get());
     }
+    sleep_words_.assign(sleep_words.begin(), sleep_words.end());
   }
 
   // As rank `rank` has it. Thread-safety: as that of Commons, of which each rank's is another one.
@@ -42,7 +44,7 @@ class BoardsInMemory {
   // That rank's board.
   [[nodiscard]] std::byte* memory(std::uint32_t rank) const noexcept { return memory_[rank]; }
   // Until then all are awake.
-  void fall_asleep(std::uint32_t rank) const noexcept { *sleep_words_[rank] = 1; }
+  void fall_asleep(std::uint32_t rank) const noexcept { *sleep_words_[rank].lock() = 1; }
 
  private:
   static std::shared_ptr<std::byte> make_board(collective::Commons::Stages stages) {
@@ -56,7 +58,7 @@ class BoardsInMemory {
 
   std::vector<std::unique_ptr<collective::Commons>> commons_;
   std::vector<std::byte*> memory_;
-  std::vector<std::shared_ptr<std::atomic<std::uint32_t>>> sleep_words_;
+  std::vector<std::weak_ptr<std::atomic<std::uint32_t>>> sleep_words_;  // the others' Commons keep them
 };
 
 }  // namespace parley::testing

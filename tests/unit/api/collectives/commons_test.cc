@@ -232,44 +232,55 @@ TEST(Commons, RingForThoseWhoSleepAsLongAsTheyHaveALink) {
     messenger.on_link(peer, links[peer]);
   }
   boards.fall_asleep(2);
-  boards.fall_asleep(3);
+  boards.fall_asleep(3);  // and has no link
   boards.of(0).ring(messenger);
   EXPECT_EQ(others[1].rings, 0);
   EXPECT_EQ(others[2].rings, 1);
+  messenger.on_closed(links[2], base::Code::peer_died);
+  boards.of(0).ring(messenger);
+  EXPECT_EQ(others[2].rings, 1) << "its word has stayed";
 }
 
-// It is not believed, and so harms nothing but what comes out of the call.
-TEST(Commons, ReadWhateverStandsOnABoard) {
+// As a neighbour might write where its mark belongs: from anywhere, and of any call.
+TEST(Commons, TakeForgedWordsForMarks) {
   Random random(7);
-  const transport::Messenger messenger({.self = 0, .peer_count = 2});
-  for (int round = 0; round < 200; ++round) {
+  int believed = 0, strays = 0;
+  for (int round = 0; round < 4000; ++round) {
     const BoardsInMemory boards(2, stages);
     Commons& own = boards.of(0);
-    for (std::int64_t number = 0; number < 100; ++number) {
-      for (std::size_t words = random.below(20); words > 0; --words) {
-        const std::uint64_t word = random.next();
-        const std::size_t place = random.below(Commons::board_bytes(stages) / sizeof word);
-        std::memcpy(boards.memory(1) + place * sizeof word, &word, sizeof word);
-      }
-      const std::uint64_t base = own.take_turns(1).first_mark;
-      const std::uint64_t call = call_word(number, random.next() & note_mask);
-      own.publish(base + entered, call);
-      EXPECT_LE(own.next_call(1).value_or(0), call_mask);
-      for (const std::uint64_t wanted : {base - marks_per_turn + folded, base + entered, base + folded})
-        if (own.has_reached(1, wanted)) {
-          EXPECT_LE(own.call_of(1, wanted).value_or(0), call_mask);
-        }
-      if (own.stray()) {
-        EXPECT_EQ(own.stray()->rank, 1U);
-        EXPECT_LE(own.stray()->call, call_mask);
-      }
-      const auto card = static_cast<std::uint32_t>(number % Commons::slots);
-      if (own.is_card_withdrawn(1, card)) (void)own.card(1, card);
-      (void)own.waits_in(1, number);
-      (void)own.is_unread(messenger);
-      EXPECT_EQ(own.own_call(base + entered), call);
+    const auto forge = [&](std::uint64_t turn, std::uint64_t of, std::uint64_t call) {
+      const std::uint64_t word = of << call_bits | call;
+      std::byte* const slot = own.line(1, turn) - offsetof(BoardSlot, line);
+      std::memcpy(slot + offsetof(BoardSlot, word), &word, sizeof word);
+    };
+    std::optional<std::uint64_t> other_call;
+    const std::uint64_t last = first_turn + random.below(Commons::slots);
+    for (std::uint64_t turn = first_turn; turn <= last; ++turn) {
+      const std::uint64_t call = random.next() & call_mask;
+      own.publish(own.take_turns(1).first_mark + entered, call);
+      if (turn == last || random.one_in(2)) continue;
+      const bool is_other = random.one_in(4);
+      if (is_other) other_call = call ^ (1 + random.below(call_mask));
+      forge(turn, mark(turn, entered), is_other ? *other_call : call);
     }
+    const std::uint64_t wanted = mark(last, entered);
+    const auto ahead = static_cast<std::int64_t>(random.below(4001)) - 2000;
+    const std::uint64_t told = wanted + static_cast<std::uint64_t>(ahead);
+    const std::uint64_t call = random.next() & call_mask;
+    forge(last, told, call);
+    ASSERT_EQ(own.has_reached(1, wanted), ahead >= 0) << ahead;
+    if (ahead < 0) continue;
+    ++believed;
+    const bool is_there = Commons::turn_of(told) == last;
+    EXPECT_EQ(own.call_of(1, wanted), is_there ? std::optional(call) : std::nullopt);
+    ASSERT_EQ(own.stray().has_value(), other_call.has_value());
+    if (!other_call) continue;
+    ++strays;
+    EXPECT_EQ(own.stray()->rank, 1U);
+    EXPECT_EQ(own.stray()->call, *other_call) << "the last one";
   }
+  EXPECT_GT(believed, 1000);
+  EXPECT_GT(strays, 100);
 }
 
 // A random program, turn by turn: the call it belongs to, and whether ranks tell a second mark in it.
