@@ -135,8 +135,8 @@ bool Commons::is_unread(const transport::Messenger& messenger) const noexcept {
 
 // It may have ended in its sleep, and the link with it.
 void Commons::wake(transport::Messenger& messenger, std::uint32_t rank) const noexcept {
-  const transport::Endpoint* const endpoint = messenger.peer(team_.processes[rank]).endpoint;
-  if (endpoint != nullptr && endpoint->neighbour != nullptr) endpoint->neighbour->ring_after_fence();
+  if (transport::Neighbour* const other = neighbour_of(messenger, team_, rank); other != nullptr)
+    other->ring_after_fence();
 }
 
 }  // namespace parley::collective

@@ -13,10 +13,19 @@
 #include "api/collective/plan.h"
 #include "api/schedule/slice.h"
 #include "transport/base/fetch.h"
+#include "transport/interface/endpoint.h"
 #include "transport/interface/mover.h"
+#include "transport/interface/neighbour.h"
 #include "transport/protocol/messenger.h"
 
 namespace parley::collective {
+
+// What is seen of another rank's memory, as long as there is a link to it that shows any; else null.
+[[nodiscard]] inline transport::Neighbour* neighbour_of(const transport::Messenger& messenger,
+                                                        const Team& team, std::uint32_t rank) noexcept {
+  const transport::Endpoint* const endpoint = messenger.peer(team.processes[rank]).endpoint;
+  return endpoint == nullptr ? nullptr : endpoint->neighbour;
+}
 
 // What a rank shows the others of its group on its host: its board. Only its owner writes it. All "others"
 // are those, its neighbours.

@@ -53,11 +53,6 @@ void Loans::end() noexcept {
   for (View& view : views_) view = View();
 }
 
-transport::Neighbour* Loans::neighbour(std::uint32_t rank) const noexcept {
-  const transport::Endpoint* const endpoint = messenger_->peer(team_->processes[rank]).endpoint;
-  return endpoint == nullptr ? nullptr : endpoint->neighbour;
-}
-
 // Nothing: not all others see it. All are shown it all the same, for the next time.
 std::optional<transport::RemoteKey> Loans::key_of(base::ConstMemoryRef memory) const noexcept {
   if (memory.data == nullptr || memory.bytes == 0) return std::nullopt;

@@ -88,7 +88,9 @@ class Loans {
   [[nodiscard]] bool may_copy() const noexcept;
   [[nodiscard]] std::optional<transport::RemoteKey> key_for_copies(
       base::ConstMemoryRef memory) const noexcept;
-  [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept;
+  [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept {
+    return neighbour_of(*messenger_, *team_, rank);
+  }
   void look_at(std::uint32_t owner) noexcept;
 
   Commons* commons_ = nullptr;  // null: ended

@@ -167,11 +167,6 @@ void Meeting::advance() noexcept {
   }
 }
 
-transport::Neighbour* Meeting::neighbour(std::uint32_t rank) const noexcept {
-  const transport::Endpoint* const endpoint = messenger_->peer(lane_.team.processes[rank]).endpoint;
-  return endpoint == nullptr ? nullptr : endpoint->neighbour;
-}
-
 void Meeting::show() noexcept {
   waiting_.clear();
   if (board_ == nullptr) return tell();

@@ -72,7 +72,9 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   [[nodiscard]] std::unique_ptr<Commons> make_commons();
   void end() noexcept;
   void give_back_board() noexcept;
-  [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept;
+  [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept {
+    return neighbour_of(*messenger_, lane_.team, rank);
+  }
   [[nodiscard]] Commons::Stages stages() const noexcept;
   static void on_run_done(transport::Request& request) noexcept;
 

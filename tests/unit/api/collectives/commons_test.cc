@@ -216,10 +216,14 @@ class Sleeper final : public transport::Neighbour {
   }
   void ring_after_fence() noexcept override { ++rings; }
   [[nodiscard]] std::shared_ptr<const std::atomic<std::uint32_t>> sleep_word() const noexcept override {
-    return nullptr;
+    return word_;
   }
 
   int rings = 0;
+
+ private:
+  std::shared_ptr<const std::atomic<std::uint32_t>> word_ =
+      std::make_shared<const std::atomic<std::uint32_t>>(1);
 };
 
 TEST(Commons, RingForThoseWhoSleepAsLongAsTheyHaveALink) {
