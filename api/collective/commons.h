@@ -88,10 +88,11 @@ class Commons {
  public:
   // Of marks and lines: so many calls a rank may be ahead of others who only take what it shows.
   static constexpr int slots = 8;
-  // What turns use one after another. Both are powers of two.
+  // What turns use one after another. All are powers of two.
   struct Stages {
     std::size_t bytes = 0;  // of one
     std::uint64_t count = 2;
+    std::size_t in_turn = bytes;  // of one, while turns that need less take places of it in turn
   };
   [[nodiscard]] static std::size_t board_bytes(Stages stages) noexcept {
     return first_stage + stages.count * stages.bytes;
@@ -197,10 +198,10 @@ class Commons {
     return views_[owner].board + slot_at(turn) + offsetof(BoardSlot, line);
   }
   // `bytes`: that each turn of the call uses of its stage at most, the same on all ranks. Turns of such calls
-  // take one place of so many bytes after another in it. 0: always its first bytes. REQUIRES: 0, or a power
-  // of two of at most stage_bytes().
+  // take one place of so many bytes after another in its first Stages::in_turn bytes. 0: always its first
+  // bytes. REQUIRES: 0, or a power of two of at most stage_bytes().
   [[nodiscard]] std::byte* stage(std::uint32_t owner, std::uint64_t turn, std::size_t bytes) const noexcept {
-    const std::size_t place = (turn >> log2_stage_count_) * bytes & (stages_.bytes - 1);
+    const std::size_t place = (turn >> log2_stage_count_) * bytes & (std::max(bytes, stages_.in_turn) - 1);
     return views_[owner].board + first_stage + (turn & (stages_.count - 1)) * stages_.bytes + place;
   }
   // The mark from which those of a turn are counted.

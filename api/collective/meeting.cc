@@ -23,9 +23,10 @@ namespace {
 
 // A line that the reader's core has just read takes the writer two to four times as long to write as one that
 // has left its caches: so few ranks use many stages in turn. Where ranks share cores each mark costs switches
-// of contexts, so there are fewer, larger ones. Of many ranks each has less, for all map it.
+// of contexts, so there are fewer, larger ones; half of the readers share the writer's core, too, and find in
+// its caches what is small. Of many ranks each has less, for all map it.
 constexpr Commons::Stages with_cores{std::size_t{256} << 10, 8};
-constexpr Commons::Stages without{std::size_t{1} << 20, 2};
+constexpr Commons::Stages without{std::size_t{1} << 20, 2, std::size_t{128} << 10};
 constexpr Commons::Stages of_many{std::size_t{256} << 10, 2};
 constexpr std::size_t few_ranks = 4, many_ranks = 8;
 

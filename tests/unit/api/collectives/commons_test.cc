@@ -113,12 +113,12 @@ TEST(Commons, GivesEachTurnItsPlace) {
 }
 
 // Whatever the calls of the turns use, no two of neighbouring turns meet, and each place is used.
-TEST(Commons, UsesAllOfAStageInTurn) {
+void expect_places_in_turn(Commons::Stages stages) {
   const BoardsInMemory boards(2, stages);
   const Commons& own = boards.of(0);
   const std::byte* const begin = own.stage(0, 0, 0);
   for (std::size_t bytes = 1; bytes <= stages.bytes; bytes *= 2) {
-    const std::size_t places = stages.count * (stages.bytes / bytes);
+    const std::size_t places = stages.count * (std::max(stages.in_turn, bytes) / bytes);
     std::set<const std::byte*> seen;
     for (std::uint64_t turn = 0; turn < places; ++turn) {
       const std::byte* const place = own.stage(0, turn, bytes);
@@ -130,6 +130,14 @@ TEST(Commons, UsesAllOfAStageInTurn) {
       EXPECT_EQ(own.stage(0, turn + places, bytes), place);
     }
   }
+}
+
+TEST(Commons, UsesAllOfAStageInTurn) {
+  expect_places_in_turn(stages);
+}
+
+TEST(Commons, UsesAPartOfAStageInTurnWhereThatIsEnough) {
+  expect_places_in_turn({.bytes = stages.bytes, .count = stages.count, .in_turn = stages.bytes / 4});
 }
 
 TEST(Commons, RemembersThatAllHaveCome) {
