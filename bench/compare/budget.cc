@@ -127,6 +127,20 @@ Budget make_budget(const Workload& workload) {
   return budget_of(workload, efforts.back(), least_rounds);
 }
 
+Budget adapt_budget(const Workload& workload, const Budget& planned, const Spent& spent) {
+  const int left = planned.rounds - spent.rounds;
+  if (left <= 0 || spent.planned_seconds <= 0) return planned;
+  const double pace = spent.seconds / spent.planned_seconds;
+  Budget budget = planned;
+  for (const Effort& effort : efforts) {
+    if (effort.launch_rounds > planned.launch_rounds || effort.round_ms > planned.round_ms) continue;
+    const double seconds = spent.seconds + pace * left * round_seconds(workload, effort);
+    budget = {planned.rounds, effort.launch_rounds, effort.round_ms, seconds, seconds <= workload.seconds};
+    if (budget.fits) break;
+  }
+  return budget;
+}
+
 std::vector<std::string> command_of(const Contender& contender, const Case& where,
                                     std::span<const std::size_t> sizes, const Budget& budget,
                                     const std::string& json_file) {

@@ -49,6 +49,17 @@ inline constexpr int most_rounds = 15;
 // ones, which do not fit. Depends on its argument alone.
 Budget make_budget(const Workload& workload);
 
+// What rounds have taken.
+struct Spent {
+  int rounds = 0;
+  double seconds = 0;
+  double planned_seconds = 0;  // what their launches were thought to take
+};
+
+// The budget of the next rounds, if those that are left go on at that pace: launches as long as were planned,
+// or as leave room for all rounds; else the shortest ones. Depends on its arguments alone.
+Budget adapt_budget(const Workload& workload, const Budget& planned, const Spent& spent);
+
 // About how long one launch takes: starting and ending the processes, then each size.
 double launch_seconds(const Contender& contender, const Case& where, std::span<const std::size_t> sizes,
                       int launch_rounds, double round_ms, int cores);

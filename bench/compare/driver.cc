@@ -83,22 +83,25 @@ std::string refusal_in(const ChildEnd& end) {
 class Harvester {
  public:
   Harvester(const Workload& workload, const Budget& budget, Progress& progress)
-      : workload_(workload), budget_(budget), progress_(progress) {}
+      : workload_(workload), planned_(budget), budget_(budget), progress_(progress) {}
 
   Harvest run() {
     const SignalWatch signals;
-    const auto launches = order_launches(workload_.contenders.size(), workload_.cases.size(), budget_.rounds);
-    double planned = 0;
-    for (const Launch& launch : launches) planned += planned_seconds(launch);
+    const auto launches =
+        order_launches(workload_.contenders.size(), workload_.cases.size(), planned_.rounds);
     double done = 0;
-    for (const Launch& launch : launches) {
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const Launch& launch = launches[i];
       if (SignalWatch::seen() != 0) break;
       if (progress_.elapsed_seconds() > workload_.seconds) {
         ++harvest_.left_out;
         continue;
       }
+      if (launch.round >= harvest_.rounds) adapt(launch.round, done);
       harvest_.rounds = launch.round + 1;
-      progress_.show(label(launch), done / planned);
+      double left = 0;
+      for (std::size_t j = i; j < launches.size(); ++j) left += planned_seconds(launches[j]);
+      progress_.show(label(launch), done / (done + left));
       if (is_wanted(launch)) take(launch);
       done += planned_seconds(launch);
     }
@@ -115,13 +118,24 @@ class Harvester {
   }
   [[nodiscard]] const Case& where(const Launch& launch) const { return workload_.cases[launch.where]; }
 
+  // Once the rounds before have taken their time.
+  void adapt(int rounds, double planned_seconds) {
+    const Budget before = budget_;
+    budget_ = adapt_budget(workload_, planned_, {rounds, progress_.elapsed_seconds(), planned_seconds});
+    if (budget_.launch_rounds == before.launch_rounds && budget_.round_ms == before.round_ms) return;
+    progress_.say(
+        fmt::format("# A launch takes {:.1f} times as long as planned: now each size gets {} of {} ms",
+                    progress_.elapsed_seconds() / planned_seconds,
+                    counted(static_cast<std::size_t>(budget_.launch_rounds), "round"), budget_.round_ms));
+  }
+
   [[nodiscard]] double planned_seconds(const Launch& launch) const {
     return launch_seconds(contender(launch), where(launch), sizes_of(where(launch), workload_.sizes),
                           budget_.launch_rounds, budget_.round_ms, workload_.cores);
   }
 
   [[nodiscard]] std::string label(const Launch& launch) const {
-    return fmt::format("round {} of {}: {}, {}", launch.round + 1, budget_.rounds, title_of(where(launch)),
+    return fmt::format("round {} of {}: {}, {}", launch.round + 1, planned_.rounds, title_of(where(launch)),
                        contender(launch).name);
   }
 
@@ -181,7 +195,8 @@ class Harvester {
   }
 
   const Workload& workload_;
-  const Budget& budget_;
+  const Budget& planned_;
+  Budget budget_;  // of this round
   Progress& progress_;
   TemporaryFolder folder_;
   std::map<Place, int> failures_;

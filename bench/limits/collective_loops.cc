@@ -18,6 +18,8 @@ constexpr std::array<std::size_t, 3> stages_bytes = {64 << 10, 256 << 10, 1 << 2
 
 // Where everyone adds everything.
 constexpr std::size_t most_flat_sum_bytes = 512 << 10;
+// In whose time it shows how a rank waits.
+constexpr std::size_t most_looked_for_bytes = 64 << 10;
 // What is worth dividing, and a call of the kernel.
 constexpr std::size_t least_sliced_bytes = 1 << 10;
 constexpr std::size_t least_cross_memory_bytes = 4 << 10;
@@ -133,10 +135,11 @@ std::vector<Contender> CollectiveLimits::contenders() {
     };
     all.push_back(std::move(contender));
   };
+  const bool looks = stage_.idle != Idle::spin && buffers_.count() * sizeof(float) <= most_looked_for_bytes;
   for (const CollectiveLoop& loop : loops_) {
     add(loop, stage_.idle, "");
     // Which way of giving the core away is the faster one depends on where the scheduler has put the ranks.
-    if (stage_.idle != Idle::spin) add(loop, Idle::look, "+look");
+    if (looks) add(loop, Idle::look, "+look");
   }
   return all;
 }

@@ -74,6 +74,41 @@ TEST(CompareBudget, CountsLaunches) {
                                   one.launch_rounds, one.round_ms, 2));
 }
 
+TEST(CompareBudget, LaunchesAsPlannedWhileTheyTakeAsLongAsPlanned) {
+  const Workload workload = default_workload();
+  const Budget planned = make_budget(workload);
+  const double round = planned.seconds / planned.rounds;
+  for (int rounds = 0; rounds <= planned.rounds; ++rounds) {
+    for (const double pace : {0.1, 1.0}) {
+      const Budget next = adapt_budget(workload, planned, {rounds, pace * rounds * round, rounds * round});
+      EXPECT_EQ(next.rounds, planned.rounds);
+      EXPECT_EQ(next.launch_rounds, planned.launch_rounds);
+      EXPECT_EQ(next.round_ms, planned.round_ms);
+    }
+  }
+}
+
+TEST(CompareBudget, ShortensLaunchesThatTakeLongerThanPlannedUntilAllRoundsFit) {
+  Workload workload = default_workload();
+  workload.seconds *= 4;
+  const Budget planned = make_budget(workload);
+  const double round = planned.seconds / planned.rounds;
+  double last = planned.launch_rounds * planned.round_ms;
+  for (const double pace : {1.5, 2.0, 3.0}) {
+    const Budget next = adapt_budget(workload, planned, {1, pace * round, round});
+    EXPECT_EQ(next.rounds, planned.rounds);
+    EXPECT_TRUE(next.fits) << pace;
+    EXPECT_LE(next.seconds, workload.seconds);
+    EXPECT_LT(next.launch_rounds * next.round_ms, last) << pace;
+    last = next.launch_rounds * next.round_ms;
+  }
+  const Budget shortest = adapt_budget(workload, planned, {1, 100 * round, round});
+  EXPECT_EQ(shortest.rounds, planned.rounds);
+  EXPECT_EQ(shortest.launch_rounds, 1);
+  EXPECT_EQ(shortest.round_ms, 1);
+  EXPECT_FALSE(shortest.fits);
+}
+
 TEST(CompareOrder, InterleavesAndRotates) {
   const std::vector<Launch> launches = order_launches(3, 2, 3);
   ASSERT_EQ(launches.size(), 18U);

@@ -205,6 +205,14 @@ TEST_F(ParleyBenchCompare, EndsItsChildrenWhenItIsToldToEnd) {
   EXPECT_EQ(WEXITSTATUS(status), 128 + 15);
 }
 
+TEST_F(ParleyBenchCompare, ShortensTheRoundsThatAreLeftWhenOneTakesTooLong) {
+  const std::string late = "--parley " + fake("parley", "", "FAKE_BEHAVIOUR='late at first'") + " ";
+  EXPECT_EQ(compare(late + "--rounds 3 --minutes 0.1"), 0) << errors_;
+  EXPECT_NE(errors_.find(" times as long as planned: now each size gets 1 round of "), std::string::npos)
+      << errors_;
+  EXPECT_EQ(launches_of("parley"), 6U) << "in three rounds, of two cases";
+}
+
 TEST_F(ParleyBenchCompare, AMistakeIsAnsweredBeforeAnythingIsLaunched) {
   EXPECT_EQ(compare(parley() + "--json /nowhere/rows"), 2);
   EXPECT_NE(errors_.find("--json: cannot write /nowhere/rows: No such file or directory"), std::string::npos);

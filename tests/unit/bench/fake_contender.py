@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Stands for a system in tests of `parley-bench compare`: writes rows of a made-up machine, or misbehaves.
 
-FAKE_BEHAVIOUR: rows (default), hang, fail, unsupported, silent, garbage. The figures depend on the arguments alone,
-but for a little noise that differs from launch to launch, and is the same in every test.
+FAKE_BEHAVIOUR: rows (default), late at first, hang, fail, unsupported, silent, garbage. The figures depend on the
+arguments alone, but for a little noise that differs from launch to launch, and is the same in every test.
 """
 
 import argparse
@@ -81,6 +81,8 @@ def main():
     options = arguments()
     launch = count_launches(options.counter)
     behaviour = os.environ.get("FAKE_BEHAVIOUR", "rows")
+    if behaviour == "late at first" and launch == 1:
+        time.sleep(3)
     if behaviour == "hang":
         time.sleep(3600)
     if behaviour == "fail":
@@ -91,7 +93,7 @@ def main():
     with open(options.json, "a") as file:
         if behaviour == "garbage":
             file.write("no row\n")
-        if behaviour == "rows":
+        if behaviour in ("rows", "late at first"):
             for size in options.sizes.split(","):
                 file.write(json.dumps(row_of(options, size_in_bytes(size), launch)) + "\n")
 
