@@ -120,13 +120,15 @@ class Harvester {
 
   // Once the rounds before have taken their time.
   void adapt(int rounds, double planned_seconds) {
-    const Budget before = budget_;
-    budget_ = adapt_budget(workload_, planned_, {rounds, progress_.elapsed_seconds(), planned_seconds});
-    if (budget_.launch_rounds == before.launch_rounds && budget_.round_ms == before.round_ms) return;
-    progress_.say(
-        fmt::format("# A launch takes {:.1f} times as long as planned: now each size gets {} of {} ms",
-                    progress_.elapsed_seconds() / planned_seconds,
-                    counted(static_cast<std::size_t>(budget_.launch_rounds), "round"), budget_.round_ms));
+    const double seconds = progress_.elapsed_seconds();
+    budget_ = adapt_budget(workload_, planned_, {rounds, seconds, planned_seconds});
+    const bool is_shorter =
+        budget_.launch_rounds < planned_.launch_rounds || budget_.round_ms < planned_.round_ms;
+    if (is_shorter && !has_told_)
+      progress_.say(
+          fmt::format("# Launches take {:.1f} times as long as planned: later ones are made shorter",
+                      seconds / planned_seconds));
+    has_told_ = has_told_ || is_shorter;
   }
 
   [[nodiscard]] double planned_seconds(const Launch& launch) const {
@@ -196,7 +198,8 @@ class Harvester {
 
   const Workload& workload_;
   const Budget& planned_;
-  Budget budget_;  // of this round
+  Budget budget_;          // of this round
+  bool has_told_ = false;  // that it is another one
   Progress& progress_;
   TemporaryFolder folder_;
   std::map<Place, int> failures_;
