@@ -41,19 +41,25 @@ void take_all_whole(Builder& builder, const Team& team, const From& from, const 
   take_whole(builder, team.rank(team.me()), wanted);
 }
 
+// Where one shows what another one takes, both work at the same time if it goes in segments. `room`: elements
+// for the largest.
+std::uint64_t segment_of(const Shape& shape, std::uint64_t room) {
+  return shape.segment_count == 0 ? room : std::min(room, shape.segment_count);
+}
+
 // Everyone shows all it has. `root`: who folds, or everyone.
-void fold_all(Builder& builder, const Shape& shape, std::uint32_t root) {
+void fold_all(Builder& builder, const Shape& shape, std::uint32_t root, std::uint64_t segment) {
   // In place, who folds writes over what others read.
   if (root != shape.rank && !(root == everyone && shape.in_place)) builder.may_lend(Loan::input);
-  flat_reduce(builder, shape, Team::all(shape), root, builder.input(), builder.output());
+  flat_reduce(builder, shape, Team::all(shape), root, builder.input(), builder.output(), segment);
   builder.end_loans();
 }
 
 void all_reduce(Builder& builder, const Shape& shape) {
-  fold_all(builder, shape, everyone);
+  fold_all(builder, shape, everyone, shape.stage_count);
 }
 void reduce(Builder& builder, const Shape& shape) {
-  fold_all(builder, shape, shape.root);
+  fold_all(builder, shape, shape.root, segment_of(shape, shape.stage_count));
 }
 
 void reduce_scatter(Builder& builder, const Shape& shape) {
@@ -111,12 +117,6 @@ void all_gather(Builder& builder, const Shape& shape) {
     flat_all_gather(builder, shape, team, from, to);
   }
   builder.end_loans();
-}
-
-// Where one shows what another one takes, both copy at the same time if it goes in segments. `room`: elements
-// for the largest.
-std::uint64_t segment_of(const Shape& shape, std::uint64_t room) {
-  return shape.segment_count == 0 ? room : std::min(room, shape.segment_count);
 }
 
 void broadcast(Builder& builder, const Shape& shape) {
@@ -183,8 +183,15 @@ void barrier(Builder& builder, const Shape& /*shape*/) {
   builder.await_mark(everyone, entered);
 }
 
+Cost fold_all_cost(const Shape& shape, std::uint64_t segment) {
+  return {.shared = shared_path(shape.count, segment, shape.count),
+          .reduced = (shape.size - 1) * shape.count};
+}
 Cost all_reduce_cost(const Shape& shape) {
-  return {.shared = flat_reduce_path(shape, shape.count), .reduced = (shape.size - 1) * shape.count};
+  return fold_all_cost(shape, shape.stage_count);
+}
+Cost reduce_cost(const Shape& shape) {
+  return fold_all_cost(shape, segment_of(shape, shape.stage_count));
 }
 
 Cost reduce_scatter_cost(const Shape& shape) {
@@ -226,7 +233,7 @@ Cost barrier_cost(const Shape& /*shape*/) {
 constexpr Algorithm flat = Algorithm::flat;
 constexpr Entry entries[] = {
     {Operation::broadcast, flat, broadcast, broadcast_cost, Order::rank, false, fits_stages},
-    {Operation::reduce, flat, reduce, all_reduce_cost, Order::rank, true, fits_stages},
+    {Operation::reduce, flat, reduce, reduce_cost, Order::rank, true, fits_stages},
     {Operation::all_reduce, flat, all_reduce, all_reduce_cost, Order::rank, true, fits_stages},
     {Operation::scatter, flat, scatter, scatter_cost, Order::rank, false, fits_evenly},
     {Operation::gather, flat, gather, gather_cost, Order::rank, false, fits_stages_evenly},

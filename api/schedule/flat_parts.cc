@@ -117,9 +117,9 @@ std::uint32_t flat_broadcast(Builder& builder, const Shape& shape, const Team& t
 }
 
 void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::uint32_t root,
-                 const Slice& from, const Slice& to) {
+                 const Slice& from, const Slice& to, std::uint64_t segment) {
   const bool folds = root == everyone || root == team.me();
-  for_each_segment(from.count, shape.stage_count, [&](std::uint64_t offset, std::uint64_t count) {
+  for_each_segment(from.count, segment, [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn(staged(builder, shape, count));
     const Slice own = from.part(offset, count);
     const auto shown = [&](std::uint32_t index) {
@@ -226,10 +226,6 @@ Path shared_path(std::uint64_t count, std::uint64_t segment, std::uint64_t copie
 
 Path flat_broadcast_path(std::uint64_t count, std::uint64_t segment) {
   return shared_path(count, segment, count + std::min(segment, count));
-}
-
-Path flat_reduce_path(const Shape& shape, std::uint64_t count) {
-  return shared_path(count, shape.stage_count, count);
 }
 
 Path flat_gather_path(std::uint64_t members, std::uint64_t largest, std::uint64_t total,

@@ -29,9 +29,10 @@ bool fits_stages(const Shape& shape);
 std::uint32_t flat_broadcast(Builder& builder, const Shape& shape, const Team& team, const Slice& from,
                              const Slice& to, std::uint64_t segment);
 
-// `to` at index `root`, or at everyone, := fold of all members' `from`, in the order of the team.
+// `to` at index `root`, or at everyone, := fold of all members' `from`, in the order of the team. `segment`:
+// as above.
 void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::uint32_t root,
-                 const Slice& from, const Slice& to);
+                 const Slice& from, const Slice& to, std::uint64_t segment);
 
 // Each has its block, `from[index]`; index 0 gets them in `to[index]`, unless it has its own there.
 void flat_gather(Builder& builder, const Shape& shape, const Team& team, std::span<const Slice> from,
@@ -88,7 +89,6 @@ std::uint64_t room_for_part(const Shape& shape, std::uint64_t members);
 // What they cost.
 Path shared_path(std::uint64_t count, std::uint64_t segment, std::uint64_t copied);
 Path flat_broadcast_path(std::uint64_t count, std::uint64_t segment);
-Path flat_reduce_path(const Shape& shape, std::uint64_t count);
 // Of blocks of at most `largest` elements, `total` together.
 Path flat_gather_path(std::uint64_t members, std::uint64_t largest, std::uint64_t total,
                       std::uint64_t segment);

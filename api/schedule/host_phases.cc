@@ -48,7 +48,7 @@ void reduce_on_host(Builder& builder, const Shape& shape, const Hosts& hosts, co
   if (!shares_memory(shape, hosts)) return binomial_reduce(builder, local, builder.input(), to);
   if (local.size() == 1) return;
   if (!hosts.leads()) builder.may_lend(Loan::input);
-  flat_reduce(builder, shape, local, 0, builder.input(), to);
+  flat_reduce(builder, shape, local, 0, builder.input(), to, shape.stage_count);
 }
 
 void gather_on_host(Builder& builder, const Shape& shape, const Hosts& hosts, const Slice& to) {
@@ -118,7 +118,7 @@ void add_broadcast_on_host(Cost& cost, const Shape& shape, const Hosts& hosts, s
 void add_reduce_on_host(Cost& cost, const Shape& shape, const Hosts& hosts) {
   const std::uint64_t rounds = rounds_of(hosts);
   if (shares_memory(shape, hosts)) {
-    add(cost.shared, flat_reduce_path(shape, shape.count));
+    add(cost.shared, shared_path(shape.count, shape.stage_count, shape.count));
     cost.reduced += (hosts.largest() - 1) * shape.count;
   } else {
     add(cost.near, {rounds, rounds * shape.count, rounds});

@@ -48,6 +48,11 @@ bool folds_alone(Operation operation, Algorithm algorithm) {
   return operation == Operation::reduce && algorithm == Algorithm::flat;
 }
 
+// What such a rank folds while the others copy the next segment.
+double folded_meanwhile_ns(double moved, double folded, std::uint64_t segments) {
+  return std::min(moved, folded) * (1 - 1 / static_cast<double>(segments));
+}
+
 }  // namespace
 
 std::string_view name(Link link) noexcept {
@@ -87,11 +92,14 @@ double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, 
                        shared_ns(promised.shared, element_bytes, in_memory);
   const double folded = static_cast<double>(promised.reduced * element_bytes) *
                         (promised.shared.hops > 0 ? shared_fold_byte_ns * in_memory : fold_byte_ns);
-  if (!shares_cores) return moved + folded;
   // Ranks in turns: all they do takes that much longer, and each hop needs a switch.
-  const double turns = surroundings.ranks_per_core * (is_pipeline(algorithm) ? shared_pipeline : 1);
-  return moved * turns + folded * (folds_alone(operation, algorithm) ? 1 : turns) +
-         static_cast<double>(promised.near.hops + promised.far.hops + promised.shared.hops) * switch_ns;
+  const double turns =
+      shares_cores ? surroundings.ranks_per_core * (is_pipeline(algorithm) ? shared_pipeline : 1) : 1;
+  const double switches =
+      shares_cores ? static_cast<double>(promised.near.hops + promised.far.hops + promised.shared.hops) : 0;
+  const double ns = moved * turns + switches * switch_ns;
+  if (!folds_alone(operation, algorithm)) return ns + folded * turns;
+  return ns + folded - folded_meanwhile_ns(moved * turns, folded, promised.shared.hops);
 }
 
 }  // namespace parley::schedule

@@ -19,8 +19,8 @@ constexpr std::uint64_t most_at_one_rank = std::uint64_t{1} << 30;
 
 bool has_segments(Operation operation, Algorithm algorithm) {
   if (algorithm == Algorithm::flat)
-    return operation == Operation::broadcast || operation == Operation::gather ||
-           operation == Operation::scatter;
+    return operation == Operation::broadcast || operation == Operation::reduce ||
+           operation == Operation::gather || operation == Operation::scatter;
   return algorithm == Algorithm::segmented_ring || algorithm == Algorithm::chain ||
          algorithm == Algorithm::binary_tree;
 }

@@ -131,6 +131,24 @@ TEST(Selection, LetsRanksOfAHostFoldEverythingThatIsSmallAndASliceElse) {
   EXPECT_EQ(chosen(Operation::all_reduce, 4, 1 << 20), Algorithm::slices);
 }
 
+// Two that copy and fold at the same time; four on two cores, where each segment costs switches.
+TEST(Selection, HasOneRootFoldInSegments) {
+  const auto segment = [](std::uint32_t ranks, double ranks_per_core, std::uint64_t bytes) {
+    Request one = request(Operation::reduce, ranks, bytes);
+    one.shape.line_count = 14;
+    one.shape.stage_count = (1 << 20) / 4;
+    one.surroundings.ranks_per_core = ranks_per_core;
+    const Candidate chosen = select(one, {}).chosen;
+    EXPECT_EQ(chosen.algorithm, Algorithm::flat) << bytes;
+    return chosen.segment_count * one.element_bytes;
+  };
+  EXPECT_EQ(segment(2, 1, 4 << 10), 0U);
+  EXPECT_EQ(segment(2, 1, 64 << 10), 32U << 10);
+  EXPECT_EQ(segment(2, 1, 256 << 10), 32U << 10);
+  EXPECT_EQ(segment(4, 2, 64 << 10), 0U);
+  EXPECT_EQ(segment(4, 2, 1 << 20), 128U << 10);
+}
+
 // Four ranks on two cores: a message between hosts is worked on by those, too.
 TEST(Selection, TakesTwoLevelsWhereRanksOfTwoHostsShareCores) {
   const std::vector<std::uint32_t> placed{0, 0, 1, 1};
