@@ -1,6 +1,7 @@
 #include "api/collective/commons.h"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 #include <utility>
 
@@ -30,6 +31,7 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
       own_(std::move(own)),
       others_(std::move(others)),
       views_(team.processes.size()) {
+  assert(stages.in_turn <= stages.bytes);
   views_[team.rank].board = own_.get();
   for (const std::uint32_t rank : team_.neighbours) {
     View& view = views_[rank];

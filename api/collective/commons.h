@@ -92,7 +92,7 @@ class Commons {
   struct Stages {
     std::size_t bytes = 0;  // of one
     std::uint64_t count = 2;
-    std::size_t in_turn = bytes;  // of one, while turns that need less take places of it in turn
+    std::size_t in_turn = bytes;  // of one, at most: what turns that need less take places of in turn
   };
   [[nodiscard]] static std::size_t board_bytes(Stages stages) noexcept {
     return first_stage + stages.count * stages.bytes;

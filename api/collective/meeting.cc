@@ -23,7 +23,7 @@ namespace {
 
 // A line that the reader's core has just read takes the writer two to four times as long to write as one that
 // has left its caches: so few ranks use many stages in turn. Where ranks share cores each mark costs switches
-// of contexts, so there are fewer, larger ones; half of the readers share the writer's core, too, and find in
+// of contexts, so there are fewer, larger ones; some of the readers share the writer's core, too, and find in
 // its caches what is small. Of many ranks each has less, for all map it.
 constexpr Commons::Stages with_cores{std::size_t{256} << 10, 8};
 constexpr Commons::Stages without{std::size_t{1} << 20, 2, std::size_t{128} << 10};

@@ -7,7 +7,8 @@
 namespace parley::schedule {
 
 // In memory that all ranks share: each shows the others what they want of it, and takes what it wants of
-// them, itself. One mark of each rank to be awaited, for as much as a stage holds.
+// them, itself. One mark of each rank to be awaited, for as much as a stage holds, or for a segment where one
+// rank shows or takes it all.
 //   all_reduce, reduce_scatter, reduce  who gets a result folds it from all ranks' contributions
 //   broadcast, all_gather, gather, scatter, all_to_all  who gets a block copies it
 //   barrier  all have entered the turn

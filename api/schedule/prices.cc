@@ -37,20 +37,23 @@ double path_ns(const Path& path, const LinkPrice& price, std::uint64_t element_b
          bytes * (is_large ? price.large_byte_ns : price.byte_ns) * sharing;
 }
 
-double shared_ns(const Path& path, std::uint64_t element_bytes, double sharing) {
-  return static_cast<double>(path.hops) * (mark_ns + step_ns) +
-         static_cast<double>(path.messages) * seen_mark_ns +
-         static_cast<double>(path.elements * element_bytes) * shared_byte_ns * sharing;
+double shown_ns(const Path& path, std::uint64_t element_bytes, double sharing) {
+  return static_cast<double>(path.elements * element_bytes) * shared_byte_ns * sharing;
 }
 
-// One rank folds, and the others give their cores away meanwhile.
+double marks_ns(const Path& path) {
+  return static_cast<double>(path.hops) * (mark_ns + step_ns) +
+         static_cast<double>(path.messages) * seen_mark_ns;
+}
+
+// One rank folds. Meanwhile the others copy the next segment, or give their cores away.
 bool folds_alone(Operation operation, Algorithm algorithm) {
   return operation == Operation::reduce && algorithm == Algorithm::flat;
 }
 
-// What such a rank folds while the others copy the next segment.
-double folded_meanwhile_ns(double moved, double folded, std::uint64_t segments) {
-  return std::min(moved, folded) * (1 - 1 / static_cast<double>(segments));
+// What such a rank folds while those on other cores copy the next segment.
+double folded_meanwhile_ns(double shown, double folded, std::uint64_t segments) {
+  return std::min(shown, folded) * (1 - 1 / static_cast<double>(segments));
 }
 
 }  // namespace
@@ -87,9 +90,10 @@ double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, 
     for (Path* path : {&near, &far}) path->hops = path->messages;
   const double in_memory = shares_cores ? shared_core_bytes : 1;
   const double nearby = surroundings.near == Link::shared_memory ? in_memory : 1;
+  const double shown = shown_ns(promised.shared, element_bytes, in_memory);
   const double moved = path_ns(near, price(surroundings.near), element_bytes, nearby) +
                        path_ns(far, price(surroundings.far), element_bytes, crossing) +
-                       shared_ns(promised.shared, element_bytes, in_memory);
+                       marks_ns(promised.shared) + shown;
   const double folded = static_cast<double>(promised.reduced * element_bytes) *
                         (promised.shared.hops > 0 ? shared_fold_byte_ns * in_memory : fold_byte_ns);
   // Ranks in turns: all they do takes that much longer, and each hop needs a switch.
@@ -99,7 +103,9 @@ double predict_ns(Operation operation, Algorithm algorithm, const Shape& shape, 
       shares_cores ? static_cast<double>(promised.near.hops + promised.far.hops + promised.shared.hops) : 0;
   const double ns = moved * turns + switches * switch_ns;
   if (!folds_alone(operation, algorithm)) return ns + folded * turns;
-  return ns + folded - folded_meanwhile_ns(moved * turns, folded, promised.shared.hops);
+  const bool has_other_cores = surroundings.ranks_per_core < shape.size;
+  return ns + folded -
+         (has_other_cores ? folded_meanwhile_ns(shown * turns, folded, promised.shared.hops) : 0);
 }
 
 }  // namespace parley::schedule

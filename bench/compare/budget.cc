@@ -19,8 +19,10 @@ struct Effort {
   double round_ms;
 };
 constexpr std::array<Effort, 7> efforts = {{{5, 12}, {3, 12}, {2, 12}, {1, 12}, {1, 8}, {1, 4}, {1, 1}}};
+// Leaves out less than a round of ten.
+constexpr double little_slower = 1.1;
 
-// Rough costs; they only set how long a comparison lasts, and err on the long side.
+// Rough costs; they only set how long a comparison lasts, and give way to what launches take.
 constexpr double library_start_seconds = 0.1;
 constexpr double peer_start_seconds = 0.3;
 constexpr double probe_ms = 2;
@@ -29,6 +31,7 @@ constexpr double loopback_bytes_per_ms = 2.5e6;
 // The library and its limits: over shared memory about six raw loops, over TCP one.
 constexpr double turns_over_shared_memory = 6;
 constexpr double turns_over_loopback = 2;
+constexpr std::size_t most_bytes_waited_for = 64 << 10;
 // Of the measured exchanges that come before, and those that fill a buffer or check it.
 constexpr double overhead = 1.4;
 
@@ -60,11 +63,11 @@ double turn_ms(const Case& where, std::size_t bytes, double round_ms, int cores)
   return std::max(round_ms, sharers * least_turn_bytes(where, static_cast<double>(bytes)) / speed);
 }
 
-double turns_of(const Contender& contender, const Case& where, int cores) {
+double turns_of(const Contender& contender, const Case& where, std::size_t bytes, int cores) {
   if (!is_library(contender)) return 1;
   const double turns = where.transport == "shm" ? turns_over_shared_memory : turns_over_loopback;
   // Then each loop tries two ways of waiting.
-  return where.ranks > cores ? 2 * turns - 1 : turns;
+  return where.ranks > cores && bytes <= most_bytes_waited_for ? 2 * turns - 1 : turns;
 }
 
 double round_seconds(const Workload& workload, const Effort& effort) {
@@ -106,7 +109,7 @@ double launch_seconds(const Contender& contender, const Case& where, std::span<c
                       int launch_rounds, double round_ms, int cores) {
   double ms = 0;
   for (const std::size_t bytes : sizes) {
-    const double turns = turns_of(contender, where, cores);
+    const double turns = turns_of(contender, where, bytes, cores);
     ms += launch_rounds * (probe_ms + overhead * turns * turn_ms(where, bytes, round_ms, cores));
   }
   return (is_library(contender) ? library_start_seconds : peer_start_seconds) + ms / 1000;
@@ -129,12 +132,11 @@ Budget make_budget(const Workload& workload) {
 
 Budget adapt_budget(const Workload& workload, const Budget& planned, const Spent& spent) {
   const int left = planned.rounds - spent.rounds;
-  if (left <= 0 || spent.planned_seconds <= 0) return planned;
-  const double pace = spent.seconds / spent.planned_seconds;
+  if (spent.pace <= little_slower) return planned;
   Budget budget = planned;
   for (const Effort& effort : efforts) {
     if (effort.launch_rounds > planned.launch_rounds || effort.round_ms > planned.round_ms) continue;
-    const double seconds = spent.seconds + pace * left * round_seconds(workload, effort);
+    const double seconds = spent.seconds + spent.pace * left * round_seconds(workload, effort);
     budget = {planned.rounds, effort.launch_rounds, effort.round_ms, seconds, seconds <= workload.seconds};
     if (budget.fits) break;
   }

@@ -49,15 +49,16 @@ inline constexpr int most_rounds = 15;
 // ones, which do not fit. Depends on its argument alone.
 Budget make_budget(const Workload& workload);
 
-// What rounds have taken.
+// What has been done of a budget.
 struct Spent {
   int rounds = 0;
   double seconds = 0;
-  double planned_seconds = 0;  // what their launches were thought to take
+  double pace = 1;  // what launches have taken, over what they were thought to take
 };
 
-// The budget of the next rounds, if those that are left go on at that pace: launches as long as were planned,
-// or as leave room for all rounds; else the shortest ones. Depends on its arguments alone.
+// The budget of the next rounds, if launches go on at that pace: as long as were planned, or as leave room
+// for all rounds; else the shortest ones. A little that is left out at the end changes nothing. Depends on
+// its arguments alone.
 Budget adapt_budget(const Workload& workload, const Budget& planned, const Spent& spent);
 
 // About how long one launch takes: starting and ending the processes, then each size.

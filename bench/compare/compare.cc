@@ -111,13 +111,13 @@ std::string own_program() {
 Study conduct(const Workload& workload, const Budget& budget, bool raw, Progress& progress, int& signal) {
   Study study;
   study.date = current_date();
-  study.budget = budget;
   study.cores = workload.cores;
   study.machine = describe_machine();
   study.versions = describe_versions(workload.contenders);
   Harvest harvest = run_launches(workload, budget, progress);
   signal = harvest.signal;
   study.rounds = harvest.rounds;
+  study.is_shortened = harvest.is_shortened;
   study.seconds = harvest.seconds;
   study.notes = std::move(harvest.notes);
   if (harvest.left_out > 0)

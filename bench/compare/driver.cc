@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -89,7 +90,7 @@ class Harvester {
     const SignalWatch signals;
     const auto launches =
         order_launches(workload_.contenders.size(), workload_.cases.size(), planned_.rounds);
-    double done = 0;
+    double done = 0, left = 0;
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
       if (SignalWatch::seen() != 0) break;
@@ -97,13 +98,16 @@ class Harvester {
         ++harvest_.left_out;
         continue;
       }
-      if (launch.round >= harvest_.rounds) adapt(launch.round, done);
+      const bool begins_round = launch.round == harvest_.rounds;
+      if (begins_round) {
+        adapt_to_pace();
+        left = planned_seconds(std::span(launches).subspan(i));
+      }
       harvest_.rounds = launch.round + 1;
-      double left = 0;
-      for (std::size_t j = i; j < launches.size(); ++j) left += planned_seconds(launches[j]);
       progress_.show(label(launch), done / (done + left));
       if (is_wanted(launch)) take(launch);
       done += planned_seconds(launch);
+      left -= planned_seconds(launch);
     }
     harvest_.signal = SignalWatch::seen();
     harvest_.seconds = progress_.elapsed_seconds();
@@ -118,19 +122,24 @@ class Harvester {
   }
   [[nodiscard]] const Case& where(const Launch& launch) const { return workload_.cases[launch.where]; }
 
-  // Once the rounds before have taken their time.
-  void adapt(int rounds, double planned_seconds) {
-    const double seconds = progress_.elapsed_seconds();
-    budget_ = adapt_budget(workload_, planned_, {rounds, seconds, planned_seconds});
+  // Before each round.
+  void adapt_to_pace() {
+    if (planned_of_launches_ == 0) return;
+    const double pace = seconds_of_launches_ / planned_of_launches_;
+    budget_ = adapt_budget(workload_, planned_, {harvest_.rounds, progress_.elapsed_seconds(), pace});
     const bool is_shorter =
         budget_.launch_rounds < planned_.launch_rounds || budget_.round_ms < planned_.round_ms;
-    if (is_shorter && !has_told_)
+    if (is_shorter && !harvest_.is_shortened)
       progress_.say(
-          fmt::format("# Launches take {:.1f} times as long as planned: later ones are made shorter",
-                      seconds / planned_seconds));
-    has_told_ = has_told_ || is_shorter;
+          fmt::format("# Launches take {:.1f} times as long as planned: later ones are made shorter", pace));
+    harvest_.is_shortened = harvest_.is_shortened || is_shorter;
   }
 
+  [[nodiscard]] double planned_seconds(std::span<const Launch> launches) const {
+    double seconds = 0;
+    for (const Launch& launch : launches) seconds += planned_seconds(launch);
+    return seconds;
+  }
   [[nodiscard]] double planned_seconds(const Launch& launch) const {
     return launch_seconds(contender(launch), where(launch), sizes_of(where(launch), workload_.sizes),
                           budget_.launch_rounds, budget_.round_ms, workload_.cores);
@@ -161,6 +170,8 @@ class Harvester {
       fail(launch, end);
       return;
     }
+    seconds_of_launches_ += end.seconds;
+    planned_of_launches_ += planned_seconds(launch);
     keep_rows(launch, origin, rows);
   }
 
@@ -198,8 +209,9 @@ class Harvester {
 
   const Workload& workload_;
   const Budget& planned_;
-  Budget budget_;          // of this round
-  bool has_told_ = false;  // that it is another one
+  Budget budget_;  // of this round
+  // Of launches that ended well: what they took, and were thought to take.
+  double seconds_of_launches_ = 0, planned_of_launches_ = 0;
   Progress& progress_;
   TemporaryFolder folder_;
   std::map<Place, int> failures_;

@@ -22,7 +22,8 @@ struct Note {
 struct Harvest {
   std::vector<Sample> samples;
   std::vector<Note> notes;
-  int rounds = 0;  // that were begun
+  int rounds = 0;             // that were begun
+  bool is_shortened = false;  // launches of later ones: see adapt_budget()
   double seconds = 0;
   int signal = 0;    // that ended it early; 0: none
   int left_out = 0;  // launches for which there was no time

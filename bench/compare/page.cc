@@ -179,7 +179,9 @@ std::string appendix_of(const Study& study) {
   std::string html =
       R"(<h2 id="machine">Machine</h2><dl>)" + facts_of(study.machine) + facts_of(study.versions) + "</dl>\n";
   html += R"(<h2 id="commands">Commands</h2><pre>)" + escape(study.command) + "</pre>";
-  html += "<details><summary>What each system was started with, once in every round</summary><pre>";
+  html +=
+      fmt::format("<details><summary>What each system was started with, once in every round{}</summary><pre>",
+                  study.is_shortened ? ", later with fewer or shorter rounds of its own" : "");
   for (const std::string& child : study.children) html += escape(child) + "\n";
   html += "</pre></details>\n";
   html +=

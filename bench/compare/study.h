@@ -14,12 +14,12 @@ namespace parley::bench::compare {
 struct Study {
   std::string date;
   std::string command;                // as it was typed
-  std::vector<std::string> children;  // the children's command lines, one for each contender and case
+  std::vector<std::string> children;  // their command lines in the first round, for each contender and case
   Facts machine;
   Facts versions;  // of the contenders that told one
-  Budget budget;
   int cores = 2;
-  int rounds = 0;  // that were begun
+  int rounds = 0;             // that were begun
+  bool is_shortened = false;  // launches of later ones: see adapt_budget()
   double seconds = 0;
   std::vector<Line> lines;
   std::vector<Note> notes;

@@ -49,7 +49,8 @@ class CollectiveLimits {
   // Borrows stage and buffers for its lifetime. Throws the system's or the measured library's error.
   CollectiveLimits(World& world, const Stage& stage, CollectiveBuffers& buffers, std::size_t bytes);
 
-  // With more ranks than cores each twice, as "raw line" and as "raw line+look". They borrow this.
+  // With more ranks than cores each of small calls twice, as "raw line" and as "raw line+look". They borrow
+  // this.
   std::vector<Contender> contenders();
 
  private:

@@ -79,8 +79,8 @@ TEST(CompareBudget, LaunchesAsPlannedWhileTheyTakeAsLongAsPlanned) {
   const Budget planned = make_budget(workload);
   const double round = planned.seconds / planned.rounds;
   for (int rounds = 0; rounds <= planned.rounds; ++rounds) {
-    for (const double pace : {0.1, 1.0}) {
-      const Budget next = adapt_budget(workload, planned, {rounds, pace * rounds * round, rounds * round});
+    for (const double pace : {0.1, 1.0, 1.05}) {
+      const Budget next = adapt_budget(workload, planned, {rounds, pace * rounds * round, pace});
       EXPECT_EQ(next.rounds, planned.rounds);
       EXPECT_EQ(next.launch_rounds, planned.launch_rounds);
       EXPECT_EQ(next.round_ms, planned.round_ms);
@@ -94,15 +94,19 @@ TEST(CompareBudget, ShortensLaunchesThatTakeLongerThanPlannedUntilAllRoundsFit) 
   const Budget planned = make_budget(workload);
   const double round = planned.seconds / planned.rounds;
   double last = planned.launch_rounds * planned.round_ms;
-  for (const double pace : {1.5, 2.0, 3.0}) {
-    const Budget next = adapt_budget(workload, planned, {1, pace * round, round});
+  for (const double slower : {1.3, 1.7, 2.2}) {
+    const double pace = slower * workload.seconds / planned.seconds;  // than what would fit
+    const Budget next = adapt_budget(workload, planned, {1, pace * round, pace});
     EXPECT_EQ(next.rounds, planned.rounds);
     EXPECT_TRUE(next.fits) << pace;
     EXPECT_LE(next.seconds, workload.seconds);
     EXPECT_LT(next.launch_rounds * next.round_ms, last) << pace;
     last = next.launch_rounds * next.round_ms;
   }
-  const Budget shortest = adapt_budget(workload, planned, {1, 100 * round, round});
+  // Time that went by elsewhere is no pace, but is missing.
+  const Budget late = adapt_budget(workload, planned, {1, 3 * round, 1});
+  EXPECT_EQ(late.launch_rounds, planned.launch_rounds);
+  const Budget shortest = adapt_budget(workload, planned, {1, 100 * round, 100});
   EXPECT_EQ(shortest.rounds, planned.rounds);
   EXPECT_EQ(shortest.launch_rounds, 1);
   EXPECT_EQ(shortest.round_ms, 1);

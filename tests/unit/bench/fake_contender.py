@@ -80,6 +80,8 @@ def main():
         return
     options = arguments()
     launch = count_launches(options.counter)
+    with open(options.counter + ".efforts", "a") as file:
+        file.write(f"{options.rounds * options.round_ms}\n")
     behaviour = os.environ.get("FAKE_BEHAVIOUR", "rows")
     if behaviour == "late at first" and launch == 1:
         time.sleep(3)

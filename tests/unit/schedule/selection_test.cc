@@ -145,8 +145,10 @@ TEST(Selection, HasOneRootFoldInSegments) {
   EXPECT_EQ(segment(2, 1, 4 << 10), 0U);
   EXPECT_EQ(segment(2, 1, 64 << 10), 32U << 10);
   EXPECT_EQ(segment(2, 1, 256 << 10), 32U << 10);
+  EXPECT_EQ(segment(2, 1, 1 << 20), 128U << 10) << "marks are not for nothing";
   EXPECT_EQ(segment(4, 2, 64 << 10), 0U);
   EXPECT_EQ(segment(4, 2, 1 << 20), 128U << 10);
+  EXPECT_EQ(segment(2, 2, 1 << 20), 0U) << "nobody copies while the only core folds";
 }
 
 // Four ranks on two cores: a message between hosts is worked on by those, too.

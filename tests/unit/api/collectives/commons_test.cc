@@ -125,7 +125,7 @@ void expect_places_in_turn(Commons::Stages stages) {
       EXPECT_EQ(boards.of(1).stage(0, turn, bytes) - boards.of(1).stage(0, 0, 0), place - begin);
       const auto at = static_cast<std::size_t>(place - begin);
       EXPECT_EQ(at / stages.bytes, turn % stages.count) << "in the stage of the turn";
-      EXPECT_LE(at % stages.bytes + bytes, stages.bytes) << "all of it";
+      EXPECT_LE(at % stages.bytes + bytes, std::max(stages.in_turn, bytes)) << "all of it";
       EXPECT_TRUE(seen.insert(place).second);
       EXPECT_EQ(own.stage(0, turn + places, bytes), place);
     }

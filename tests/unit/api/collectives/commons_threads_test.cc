@@ -213,15 +213,19 @@ class RankThread {
   std::uint64_t base_ = 0;
 };
 
-class ThreadsOnBoards : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint64_t>> {};
+// Of how many ranks, how many stages, and whether turns use a quarter of each in turn.
+class ThreadsOnBoards : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint64_t, bool>> {};
 INSTANTIATE_TEST_SUITE_P(RanksAndStages, ThreadsOnBoards,
-                         ::testing::Combine(::testing::Values(2, 3, 4), ::testing::Values(2, 8)));
+                         ::testing::Combine(::testing::Values(2, 3, 4), ::testing::Values(2, 8),
+                                            ::testing::Bool()));
 
 TEST_P(ThreadsOnBoards, ReadWhatWasWrittenForThem) {
   const std::uint32_t ranks = std::get<0>(GetParam());
   const std::uint64_t stages = std::get<1>(GetParam());
   constexpr std::int64_t calls = 1500;
-  const BoardsInMemory boards(ranks, {stage_count * sizeof(Element), stages});
+  constexpr std::size_t stage_bytes = stage_count * sizeof(Element);
+  const BoardsInMemory boards(ranks,
+                              {stage_bytes, stages, std::get<2>(GetParam()) ? stage_bytes / 4 : stage_bytes});
   std::vector<std::string> failures(ranks);
   const auto run_rank = [&](std::uint32_t rank) {
     try {
