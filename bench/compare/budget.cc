@@ -31,7 +31,6 @@ constexpr double loopback_bytes_per_ms = 2.5e6;
 // The library and its limits: over shared memory about six raw loops, over TCP one.
 constexpr double turns_over_shared_memory = 6;
 constexpr double turns_over_loopback = 2;
-constexpr std::size_t most_bytes_waited_for = 64 << 10;
 // Of the measured exchanges that come before, and those that fill a buffer or check it.
 constexpr double overhead = 1.4;
 
@@ -63,11 +62,11 @@ double turn_ms(const Case& where, std::size_t bytes, double round_ms, int cores)
   return std::max(round_ms, sharers * least_turn_bytes(where, static_cast<double>(bytes)) / speed);
 }
 
-double turns_of(const Contender& contender, const Case& where, std::size_t bytes, int cores) {
+double turns_of(const Contender& contender, const Case& where, int cores) {
   if (!is_library(contender)) return 1;
   const double turns = where.transport == "shm" ? turns_over_shared_memory : turns_over_loopback;
   // Then each loop tries two ways of waiting.
-  return where.ranks > cores && bytes <= most_bytes_waited_for ? 2 * turns - 1 : turns;
+  return where.ranks > cores ? 2 * turns - 1 : turns;
 }
 
 double round_seconds(const Workload& workload, const Effort& effort) {
@@ -109,7 +108,7 @@ double launch_seconds(const Contender& contender, const Case& where, std::span<c
                       int launch_rounds, double round_ms, int cores) {
   double ms = 0;
   for (const std::size_t bytes : sizes) {
-    const double turns = turns_of(contender, where, bytes, cores);
+    const double turns = turns_of(contender, where, cores);
     ms += launch_rounds * (probe_ms + overhead * turns * turn_ms(where, bytes, round_ms, cores));
   }
   return (is_library(contender) ? library_start_seconds : peer_start_seconds) + ms / 1000;

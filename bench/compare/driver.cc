@@ -106,8 +106,9 @@ class Harvester {
       harvest_.rounds = launch.round + 1;
       progress_.show(label(launch), done / (done + left));
       if (is_wanted(launch)) take(launch);
-      done += planned_seconds(launch);
-      left -= planned_seconds(launch);
+      const double planned = planned_seconds(launch);
+      done += planned;
+      left -= planned;
     }
     harvest_.signal = SignalWatch::seen();
     harvest_.seconds = progress_.elapsed_seconds();
