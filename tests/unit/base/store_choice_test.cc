@@ -89,6 +89,37 @@ TEST_F(StoreChoiceTest, ComesBackWhenTheCoresHaveMoved) {
   EXPECT_EQ(write_chunks(choice_, 1000, near).past_caches, 0);
 }
 
+// As write_chunks(), where a chunk takes longer until the eight stages of a board have been stored to through
+// the caches again.
+Went write_stages(StoreChoice& choice, int chunks, std::chrono::nanoseconds after_others_past,
+                  std::chrono::nanoseconds cached) {
+  Went went;
+  int cached_in_row = 0;
+  for (int i = 0; i < chunks; ++i) {
+    const Way way = choice.next();
+    if (way == Way::past_caches) ++went.past_caches;
+    if (way == Way::cached_timed) {
+      ++went.timed;
+      choice.note(cached_in_row < 8 ? after_others_past : cached, 4096, choice.timed_piece_of(4096));
+    }
+    cached_in_row = way == Way::past_caches ? 0 : cached_in_row + 1;
+  }
+  return went;
+}
+
+TEST_F(StoreChoiceTest, ComesBackThoughTheFirstChunkMeetsLinesThatAreInNoCache) {
+  (void)write_chunks(choice_, 1000, far);
+  (void)write_stages(choice_, 128 + StoreChoice::copies_until_cached + 1, 750ns, near);
+  EXPECT_EQ(write_stages(choice_, 1000, 750ns, near).past_caches, 0);
+}
+
+TEST_F(StoreChoiceTest, StaysPastThemWhereOnlyTheFirstChunkMayBeFast) {
+  (void)write_chunks(choice_, 1000, far);
+  const Went went = write_stages(choice_, 1000, 750ns, 750ns);
+  EXPECT_GT(went.past_caches, 900);
+  EXPECT_GT(write_stages(choice_, 1000, far, far).past_caches, 980);
+}
+
 TEST_F(StoreChoiceTest, OneLateChunkTellsNothing) {
   for (int i = 0; i < 100; ++i) {
     while (choice_.next() != Way::cached_timed) {
