@@ -23,11 +23,11 @@
 #include "api/collective/plan.h"
 #include "api/collective/scratch.h"
 #include "api/collective/signature.h"
+#include "api/collective/store_choices.h"
 #include "tensor/reduce/reduction.h"
 #include "transport/base/copy_few.h"
 #include "transport/base/intrusive_list.h"
 #include "transport/base/spin.h"
-#include "transport/base/store_choice.h"
 #include "transport/engine/engine.h"
 
 namespace parley::collective {
@@ -75,7 +75,7 @@ struct Sharing {
   RunList turns;                     // the runs that use it, in the order of their calls: the first one does
   RunList undecided;                 // the same of those whose plan waits until it is known if there is one
   const Delay* meeting = nullptr;    // by which the ranks find that out; there, where a run is undecided
-  base::StoreChoice stores;          // of what this rank shows the others
+  StoreChoices stores{1};            // of what this rank shows the others
   const bool is_pause_short = base::is_relaxing_short();
   CopyChoice moved_copies{CopyChoice::moved_byte_ns};    // of what could be lent, and is only moved
   CopyChoice folded_copies{CopyChoice::folded_byte_ns};  // and is folded
@@ -227,7 +227,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   void prepare_staging();
   std::byte* take_room(DeviceSide::Room room, ScratchPool::Memory& memory, std::size_t bytes);
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
-  void show(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+  void show(std::uint32_t peer, std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   void prepare_elements(std::byte* to, const std::byte* from, std::size_t count) noexcept;
   void finish_elements(std::byte* elements, std::size_t count) noexcept;
   bool open_pieces() noexcept;
@@ -383,11 +383,11 @@ void Run::visit_missing(const Visit& visit) const {
 // Others may read where it writes, or have written what it reads.
 inline void Run::copy_for(const schedule::Step& step, std::byte* to, const std::byte* from,
                           std::size_t bytes) noexcept {
-  if (step.to.space == schedule::Space::stage) return show(to, from, bytes);
+  if (step.to.space == schedule::Space::stage) return show(step.peer, to, from, bytes);
   if (device_ || to == from) [[unlikely]]
     return copy(to, from, bytes);
   if (step.from.space == schedule::Space::stage)
-    return base::load_as_chosen(lane_.sharing.stores, to, from, bytes);
+    return base::load_as_chosen(lane_.sharing.stores.of(step.peer), to, from, bytes);
   base::copy_few(to, from, bytes);
 }
 

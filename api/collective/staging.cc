@@ -35,12 +35,12 @@ void Run::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept
     base::copy_bulk(to, from, bytes);
 }
 
-// To where others read it.
-void Run::show(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+// To where others read it, or `peer` alone.
+void Run::show(std::uint32_t peer, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (device_ || to == from) [[unlikely]]
     return copy(to, from, bytes);
   base::store_as_chosen(
-      lane_.sharing.stores, bytes,
+      lane_.sharing.stores.of(peer), bytes,
       [=](std::size_t at, std::size_t piece) { base::copy_bulk(to + at, from + at, piece); },
       [=] { base::copy_past_caches(to, from, bytes); });
 }

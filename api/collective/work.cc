@@ -91,7 +91,7 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
   if (device_) [[unlikely]]
     device_->fold(to, operands, count);
   else if (is_shown(step.to))
-    fold_shown(lane_.sharing.stores, *call_->reduction, to, operands, count);
+    fold_shown(lane_.sharing.stores.of(schedule::everyone), *call_->reduction, to, operands, count);
   else
     call_->reduction->fold(to, operands, count);
 }

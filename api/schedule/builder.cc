@@ -140,10 +140,10 @@ std::uint32_t Builder::receive(std::uint32_t peer, const Slice& to) {
   return step;
 }
 
-std::uint32_t Builder::copy(const Slice& from, const Slice& to) {
+std::uint32_t Builder::copy(const Slice& from, const Slice& to, std::uint32_t peer) {
   assert(from.count == to.count);
   if (from.count == 0 || place(from) == place(to)) return no_step;
-  const std::uint32_t step = add({.kind = StepKind::copy, .from = from, .to = to});
+  const std::uint32_t step = add({.kind = StepKind::copy, .peer = peer, .from = from, .to = to});
   reads(step, from);
   writes(step, to);
   settle(step);

@@ -77,13 +77,13 @@ void show_parts(Builder& builder, const Shape& shape, const Team& team, const Pa
     builder.make_room();
     for_each_other(team, [&](std::uint32_t rank) {
       const Slice piece = from[rank].part(offset, count);
-      builder.copy(piece, parts.shown(shape.rank, rank, piece));
+      builder.copy(piece, parts.shown(shape.rank, rank, piece), rank);
     });
     builder.publish(entered);
     const Slice for_us = from[shape.rank].part(offset, count);  // as each of the others has it
     for_each_other(team, [&](std::uint32_t rank) {
       builder.await_mark(rank, entered);
-      builder.copy(parts.shown(rank, shape.rank, for_us), to[rank].part(offset, count));
+      builder.copy(parts.shown(rank, shape.rank, for_us), to[rank].part(offset, count), rank);
     });
   });
 }
@@ -162,7 +162,7 @@ void scatter(Builder& builder, const Shape& shape) {
                        builder.make_room();
                        for_each_other(team, [&](std::uint32_t rank) {
                          const Slice piece = block(rank).part(offset, count);
-                         builder.copy(piece, parts.shown(shape.root, rank, piece));
+                         builder.copy(piece, parts.shown(shape.root, rank, piece), rank);
                        });
                        shown = builder.publish(entered);
                        return;

@@ -119,6 +119,7 @@ std::uint32_t flat_broadcast(Builder& builder, const Shape& shape, const Team& t
 void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::uint32_t root,
                  const Slice& from, const Slice& to, std::uint64_t segment) {
   const bool folds = root == everyone || root == team.me();
+  const std::uint32_t reader = root == everyone ? everyone : team.rank(root);
   for_each_segment(from.count, segment, [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn(staged(builder, shape, count));
     const Slice own = from.part(offset, count);
@@ -126,8 +127,8 @@ void flat_reduce(Builder& builder, const Shape& shape, const Team& team, std::ui
       return shown_by(builder, shape, team.rank(index), own, count);
     };
     if (root != team.me()) {
-      builder.make_room(root == everyone ? everyone : team.rank(root));
-      builder.copy(own, shown(team.me()));
+      builder.make_room(reader);
+      builder.copy(own, shown(team.me()), reader);
     }
     builder.publish(entered);
     if (!folds) return;
@@ -148,7 +149,7 @@ void flat_gather(Builder& builder, const Shape& shape, const Team& team, std::sp
     };
     if (team.me() != 0) {
       builder.make_room(team.rank(0));
-      builder.copy(clipped(from[team.me()], offset, count), shown(team.me()));
+      builder.copy(clipped(from[team.me()], offset, count), shown(team.me()), team.rank(0));
       builder.publish(entered);
       return;
     }
@@ -183,7 +184,7 @@ void flat_reduce_scatter(Builder& builder, const Shape& shape, const Team& team,
     builder.make_room();
     for_each_other(team, [&](std::uint32_t index) {
       const Slice block = clipped(from[index], offset, count);
-      builder.copy(block, parts.shown(me, index, block));
+      builder.copy(block, parts.shown(me, index, block), team.rank(index));
     });
     builder.publish(entered);
     builder.await_mark(everyone, entered);

@@ -18,7 +18,7 @@ enum class StepKind : std::uint8_t {
 
 // "No step", in Step::next_in_lane.
 inline constexpr std::uint32_t no_step = 0xffffffff;
-// "All other ranks that we share memory with", those of our host, in Step::peer of an await.
+// "All other ranks that we share memory with", those of our host, in Step::peer of an await or a copy.
 inline constexpr std::uint32_t everyone = 0xffffffff;
 
 // What a rank tells the others of a host of itself: how far it has come in a turn. Marks only grow, from
@@ -50,7 +50,9 @@ constexpr std::int32_t mark_of(std::int32_t turn, Progress progress) noexcept {
 //   at the end of a step:       --counter[s] for each of its successors s.
 struct Step {
   StepKind kind = StepKind::copy;
-  std::uint32_t peer = 0;  // send, receive, await: a rank of the group
+  // Send, receive, await: a rank of the group. Copy: the only one that what is shown is meant for, or that
+  // has shown it, if it is for one only.
+  std::uint32_t peer = 0;
   std::uint32_t blockers = 0;
   std::uint32_t next_in_lane = no_step;
   std::uint32_t first_successor = 0;  // in Schedule::successors

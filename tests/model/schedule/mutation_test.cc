@@ -50,6 +50,19 @@ constexpr Case lined{.operation = Operation::all_to_all,
                      .count = 1,
                      .stage_count = 3,
                      .line_count = 3};
+constexpr Case scattered{.operation = Operation::scatter,
+                         .algorithm = Algorithm::flat,
+                         .size = 3,
+                         .root = 1,
+                         .count = 5,
+                         .stage_count = 4,
+                         .line_count = 0};
+constexpr Case gathered{.operation = Operation::gather,
+                        .algorithm = Algorithm::flat,
+                        .size = 3,
+                        .root = 1,
+                        .count = 5,
+                        .stage_count = 4};
 // Hosts of two, and of three and two.
 constexpr Case two_level{
     Operation::all_reduce, Algorithm::two_level, 6, 0, 12, false, InPlace::nobody, 0, Placing::in_turn, 6};
@@ -154,6 +167,24 @@ bool reads_anothers(const Schedule& schedule, std::uint32_t rank, const Step& st
   const auto is_anothers = [&](const Slice& slice) { return is_shared(slice.space) && slice.owner != rank; };
   const auto first = schedule.operands.begin() + step.first_operand;
   return is_anothers(step.from) || std::any_of(first, first + step.operand_count, is_anothers);
+}
+
+TEST(ScheduleMutation, ACopyThatNamesAnotherReaderIsFound) {
+  int named = 0;
+  for (const Case& one : {lent_flat, scattered, gathered}) {
+    const Group group(one);
+    const std::vector<Schedule> right = group.schedules();
+    for (std::uint32_t rank = 0; rank < one.size; ++rank)
+      for (std::size_t i = 0; i < right[rank].steps.size(); ++i) {
+        const Step& step = right[rank].steps[i];
+        if (step.kind != StepKind::copy || step.peer == everyone || step.to.space == Space::line) continue;
+        std::vector<Schedule> wrong = right;
+        wrong[rank].steps[i].peer = (step.peer + 1) % one.size;
+        EXPECT_NE(prove(group, wrong, 1), "") << describe(one) << ", rank " << rank << ", step " << i;
+        ++named;
+      }
+  }
+  EXPECT_GT(named, 12);
 }
 
 // Where everyone lends, what is folded is shown, and nothing else: no room is needed, and nothing is copied

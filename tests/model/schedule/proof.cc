@@ -7,6 +7,7 @@
 #include "tests/model/schedule/boards.h"
 #include "tests/model/schedule/inspection.h"
 #include "tests/model/schedule/port_time.h"
+#include "tests/model/schedule/readers.h"
 #include "tests/model/schedule/simulation.h"
 
 namespace parley::schedule {
@@ -154,6 +155,7 @@ std::string prove(const Group& group, const std::vector<Schedule>& schedules, st
     if (!problem.empty()) problem = "rank " + std::to_string(rank) + ": " + problem;
   }
   if (problem.empty()) problem = check_places(group, schedules);
+  if (problem.empty()) problem = check_readers(schedules);
   const std::vector<Schedule> calls = after_roll_call(group, schedules);
   // Rendezvous first: what comes to an end without any buffering does so with it.
   for (const Sends sends : {Sends::rendezvous, Sends::buffered, Sends::mixed})
