@@ -10,8 +10,10 @@
 namespace parley::collective {
 
 // How a rank stores what it shows: one choice for each rank that something is shown to alone, and one for
-// what several read. Of ranks that share cores some read on the core that has written, others far from it: of
-// one choice for all of them no timings in a row would ever agree. Thread-safety: none; the engine's lock.
+// all else. Of ranks that share cores some read on the core that has written, others far from it: of one
+// choice for all of them no timings in a row would ever agree. They take turns in the same stages, so that
+// one may meet lines which another one has stored past the caches, and take them for slow until it tries
+// again. Thread-safety: none; the engine's lock.
 class StoreChoices {
  public:
   // Of a group with so many ranks. Throws std::bad_alloc.
@@ -23,7 +25,7 @@ class StoreChoices {
   }
 
  private:
-  std::vector<base::StoreChoice> choices_;  // by rank; the last one: of what several read
+  std::vector<base::StoreChoice> choices_;  // by rank; the last one: of all else
 };
 
 }  // namespace parley::collective

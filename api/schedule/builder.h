@@ -33,8 +33,7 @@ class Builder {
 
   std::uint32_t send(std::uint32_t peer, const Slice& from);
   std::uint32_t receive(std::uint32_t peer, const Slice& to);
-  // `peer`: of shared memory, the only other rank that reads or has written what is copied. REQUIRES: equal
-  // counts.
+  // `peer`: as Step::peer. REQUIRES: equal counts.
   std::uint32_t copy(const Slice& from, const Slice& to, std::uint32_t peer = everyone);
   // `to` := left fold of `operands`. One operand is a copy. REQUIRES: equal counts.
   std::uint32_t reduce(const Slice& to, std::span<const Slice> operands);

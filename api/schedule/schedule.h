@@ -50,8 +50,8 @@ constexpr std::int32_t mark_of(std::int32_t turn, Progress progress) noexcept {
 //   at the end of a step:       --counter[s] for each of its successors s.
 struct Step {
   StepKind kind = StepKind::copy;
-  // Send, receive, await: a rank of the group. Copy: the only one that what is shown is meant for, or that
-  // has shown it, if it is for one only.
+  // Send, receive, await: a rank of the group. Copy to a stage: the only one that it is meant for, or
+  // everyone. Copy out of one: who has shown it to us alone and been shown something by us, or everyone.
   std::uint32_t peer = 0;
   std::uint32_t blockers = 0;
   std::uint32_t next_in_lane = no_step;

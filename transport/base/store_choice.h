@@ -39,7 +39,7 @@ class StoreChoice {
   [[nodiscard]] Way next() noexcept {
     if (!has_copy_past_caches) return Way::cached;
     if (--until_timed_ == 0) return Way::cached_timed;
-    return goes_past_now() ? Way::past_caches : Way::cached;
+    return lines_are_surely_slow() ? Way::past_caches : Way::cached;
   }
 
   [[nodiscard]] bool goes_past_caches() const noexcept { return lines_are_slow_.holds(); }
@@ -70,7 +70,8 @@ class StoreChoice {
   void note(std::chrono::nanoseconds took, std::size_t bytes, std::size_t piece) noexcept {
     const bool is_whole = piece >= bytes;
     if (is_whole) {
-      const std::int64_t bound = goes_past_now() ? slow_after_others_ns_per_kib : slow_ns_per_kib;
+      const bool follows_others_past = lines_are_surely_slow() && bytes <= most_in_one_place;
+      const std::int64_t bound = follows_others_past ? slow_after_others_ns_per_kib : slow_ns_per_kib;
       lines_are_slow_.hear(took.count() > slow_ns + scaled(bound, bytes));
     }
     // In a row of copies one waits for those before it, too.
@@ -78,7 +79,8 @@ class StoreChoice {
     if (!begins_late && piece <= most_telling && is_in_row_ == 0)
       cores_are_close_.hear(took.count() < close_ns + scaled(close_ns_per_kib, bytes));
     if (lines_are_slow_.is_doubted()) {
-      const bool has_just_begun = lines_are_slow_.holds() && lines_are_slow_.doubts() == 1;
+      const bool has_just_begun =
+          lines_are_slow_.holds() && lines_are_slow_.doubts() == 1 && bytes <= most_in_one_place;
       agreeing_ = 0;
       until_timed_ = has_just_begun ? copies_until_cached : std::uint8_t{1};
       times_pieces_ = 0;
@@ -94,11 +96,14 @@ class StoreChoice {
   // 7.5 ns a line, 8.5 GB/s, and what the clock and the end of the stores take.
   static constexpr std::int64_t slow_ns_per_kib = 120;
   static constexpr std::int64_t slow_ns = 100;
-  // Of a copy to lines that the one before it has stored past the caches; 4 KiB take 500 to 800 ns then where
+  // Of a trial, which meets lines that were stored past the caches: 4 KiB take 550 to 1 000 ns then, where
   // 450 otherwise, and 1 300 and more where lines are slow.
   static constexpr std::int64_t slow_after_others_ns_per_kib = 190;
-  // After as many the lines are in caches: a board shows eight stages in turn.
+  // The copy that confirms it, counted from the trial: by then those between have brought the lines back, for
+  // a board shows eight stages in turn.
   static constexpr std::uint8_t copies_until_cached = 9;
+  // What is longer is stored in another place each time, which those do not bring back.
+  static constexpr std::size_t most_in_one_place = 4096;
   // 1 to 4 KiB take 30 to 90 ns between cores that share a cache, else 170 to 250; 8 and 16 KiB, by the
   // string instruction, 100 to 170 and 190.
   static constexpr std::int64_t close_ns_per_kib = 10;
@@ -145,8 +150,8 @@ class StoreChoice {
     return bytes <= most_in_pieces && is_in_row_ == 0 ? std::min(bytes, most_piece) : bytes;
   }
 
-  // Unless timings just say that it is wrong.
-  [[nodiscard]] bool goes_past_now() const noexcept {
+  // And no timing has just said otherwise.
+  [[nodiscard]] bool lines_are_surely_slow() const noexcept {
     return lines_are_slow_.holds() && !lines_are_slow_.is_doubted();
   }
   [[nodiscard]] bool is_settled() const noexcept {

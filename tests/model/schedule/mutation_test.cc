@@ -63,6 +63,17 @@ constexpr Case gathered{.operation = Operation::gather,
                         .root = 1,
                         .count = 5,
                         .stage_count = 4};
+constexpr Case reduced{.operation = Operation::reduce,
+                       .algorithm = Algorithm::flat,
+                       .size = 3,
+                       .root = 1,
+                       .count = 5,
+                       .stage_count = 4};
+constexpr Case reduce_scattered{.operation = Operation::reduce_scatter,
+                                .algorithm = Algorithm::flat,
+                                .size = 3,
+                                .count = 5,
+                                .stage_count = 4};
 // Hosts of two, and of three and two.
 constexpr Case two_level{
     Operation::all_reduce, Algorithm::two_level, 6, 0, 12, false, InPlace::nobody, 0, Placing::in_turn, 6};
@@ -171,13 +182,16 @@ bool reads_anothers(const Schedule& schedule, std::uint32_t rank, const Step& st
 
 TEST(ScheduleMutation, ACopyThatNamesAnotherReaderIsFound) {
   int named = 0;
-  for (const Case& one : {lent_flat, scattered, gathered}) {
+  for (const Case& one : {lent_flat, scattered, gathered, reduced, reduce_scattered}) {
     const Group group(one);
     const std::vector<Schedule> right = group.schedules();
     for (std::uint32_t rank = 0; rank < one.size; ++rank)
       for (std::size_t i = 0; i < right[rank].steps.size(); ++i) {
         const Step& step = right[rank].steps[i];
-        if (step.kind != StepKind::copy || step.peer == everyone || step.to.space == Space::line) continue;
+        if (step.kind != StepKind::copy) continue;
+        const bool is_shown = is_shared(step.to.space);
+        EXPECT_TRUE(!is_shown || step.peer != everyone) << describe(one) << " names no reader";
+        if (step.peer == everyone) continue;
         std::vector<Schedule> wrong = right;
         wrong[rank].steps[i].peer = (step.peer + 1) % one.size;
         EXPECT_NE(prove(group, wrong, 1), "") << describe(one) << ", rank " << rank << ", step " << i;

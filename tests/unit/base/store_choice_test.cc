@@ -113,6 +113,50 @@ TEST_F(StoreChoiceTest, ComesBackThoughTheFirstChunkMeetsLinesThatAreInNoCache) 
   EXPECT_EQ(write_stages(choice_, 1000, 750ns, near).past_caches, 0);
 }
 
+// Writes until it times a chunk, which is not in pieces. How many were written before that.
+int write_until_timed(StoreChoice& choice, std::size_t bytes, Way expected) {
+  int written = 0;
+  for (Way way = choice.next(); way != Way::cached_timed; way = choice.next(), ++written)
+    EXPECT_EQ(way, expected);
+  if (choice.timed_piece_of(bytes) == bytes) return written;
+  choice.note(far, bytes, choice.timed_piece_of(bytes));
+  return write_until_timed(choice, bytes, expected);
+}
+
+TEST_F(StoreChoiceTest, ConfirmsATrialByWhatFollowsEightCachedChunks) {
+  (void)write_chunks(choice_, 1000, far);
+  (void)write_until_timed(choice_, 4096, Way::past_caches);
+  choice_.note(900ns, 4096, 4096);
+  EXPECT_EQ(choice_.next(), Way::past_caches) << "beyond the wider bound";
+  (void)write_until_timed(choice_, 4096, Way::past_caches);
+  choice_.note(850ns, 4096, 4096);
+  EXPECT_EQ(write_until_timed(choice_, 4096, Way::cached), 8);
+  choice_.note(570ns, 4096, 4096);
+  EXPECT_EQ(write_until_timed(choice_, 4096, Way::cached), 0);
+  EXPECT_TRUE(choice_.goes_past_caches());
+  choice_.note(570ns, 4096, 4096);
+  EXPECT_FALSE(choice_.goes_past_caches());
+}
+
+TEST_F(StoreChoiceTest, DoesNotBelieveATrialThatNothingConfirms) {
+  (void)write_chunks(choice_, 1000, far);
+  (void)write_until_timed(choice_, 4096, Way::past_caches);
+  choice_.note(850ns, 4096, 4096);
+  (void)write_until_timed(choice_, 4096, Way::cached);
+  choice_.note(600ns, 4096, 4096);
+  EXPECT_EQ(choice_.next(), Way::past_caches);
+}
+
+TEST_F(StoreChoiceTest, HasOneBoundForWhatIsStoredInAnotherPlaceEachTime) {
+  (void)write_chunks(choice_, 1000, far);
+  (void)write_until_timed(choice_, 8192, Way::past_caches);
+  choice_.note(1'100ns, 8192, 8192);
+  EXPECT_EQ(choice_.next(), Way::past_caches);
+  (void)write_until_timed(choice_, 8192, Way::past_caches);
+  choice_.note(1'000ns, 8192, 8192);
+  EXPECT_EQ(write_until_timed(choice_, 8192, Way::cached), 0);
+}
+
 TEST_F(StoreChoiceTest, StaysPastThemWhereOnlyTheFirstChunkMayBeFast) {
   (void)write_chunks(choice_, 1000, far);
   const Went went = write_stages(choice_, 1000, 750ns, 750ns);
