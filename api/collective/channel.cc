@@ -26,11 +26,12 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
       plans_(team_, overrides),
       history_(context) {
   runs_.reserve(most_under_way);
-  sharing_.stores = StoreChoices(team_.processes.size());
   const std::uint32_t ranks = most_ranks_of_a_host(team_);
   const bool share_memory = team_.surroundings.near == schedule::Link::shared_memory;
-  if (has_arena && share_memory && ranks > 1 && ranks <= most_neighbours)
+  if (has_arena && share_memory && ranks > 1 && ranks <= most_neighbours) {
+    sharing_.stores = StoreChoices(team_.processes.size());
     meeting_ = std::make_unique<Meeting>(lane_, scratch_, ranks, [this] { settle_all(); });
+  }
 }
 
 // The ranks have met.

@@ -69,20 +69,16 @@ class StoreChoice {
   }
   void note(std::chrono::nanoseconds took, std::size_t bytes, std::size_t piece) noexcept {
     const bool is_whole = piece >= bytes;
-    if (is_whole) {
-      const bool follows_others_past = lines_are_surely_slow() && bytes <= most_in_one_place;
-      const std::int64_t bound = follows_others_past ? slow_after_others_ns_per_kib : slow_ns_per_kib;
-      lines_are_slow_.hear(took.count() > slow_ns + scaled(bound, bytes));
-    }
+    const bool follows_others_past = lines_are_surely_slow() && bytes <= most_in_one_place;
+    const std::int64_t bound = follows_others_past ? slow_after_others_ns_per_kib : slow_ns_per_kib;
+    if (is_whole) lines_are_slow_.hear(took.count() > slow_ns + scaled(bound, bytes));
     // In a row of copies one waits for those before it, too.
     const bool begins_late = piece > most_piece && piece < least_late_telling;
     if (!begins_late && piece <= most_telling && is_in_row_ == 0)
       cores_are_close_.hear(took.count() < close_ns + scaled(close_ns_per_kib, bytes));
     if (lines_are_slow_.is_doubted()) {
-      const bool has_just_begun =
-          lines_are_slow_.holds() && lines_are_slow_.doubts() == 1 && bytes <= most_in_one_place;
       agreeing_ = 0;
-      until_timed_ = has_just_begun ? copies_until_cached : std::uint8_t{1};
+      until_timed_ = follows_others_past ? copies_until_cached : std::uint8_t{1};
       times_pieces_ = 0;
     } else {
       agreeing_ = cores_are_close_.is_doubted() ? 0 : std::min<std::uint8_t>(agreeing_ + 1, enough_agreeing);
@@ -129,7 +125,6 @@ class StoreChoice {
    public:
     [[nodiscard]] bool holds() const noexcept { return holds_; }
     [[nodiscard]] bool is_doubted() const noexcept { return doubts_ != 0; }
-    [[nodiscard]] std::uint8_t doubts() const noexcept { return doubts_; }
     void hear(bool says) noexcept {
       doubts_ = says == holds_ ? std::uint8_t{0} : static_cast<std::uint8_t>(doubts_ + 1);
       if (doubts_ < needed_doubts) return;

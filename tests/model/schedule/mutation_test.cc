@@ -50,30 +50,15 @@ constexpr Case lined{.operation = Operation::all_to_all,
                      .count = 1,
                      .stage_count = 3,
                      .line_count = 3};
-constexpr Case scattered{.operation = Operation::scatter,
-                         .algorithm = Algorithm::flat,
-                         .size = 3,
-                         .root = 1,
-                         .count = 5,
-                         .stage_count = 4,
-                         .line_count = 0};
-constexpr Case gathered{.operation = Operation::gather,
-                        .algorithm = Algorithm::flat,
-                        .size = 3,
-                        .root = 1,
-                        .count = 5,
-                        .stage_count = 4};
-constexpr Case reduced{.operation = Operation::reduce,
-                       .algorithm = Algorithm::flat,
-                       .size = 3,
-                       .root = 1,
-                       .count = 5,
-                       .stage_count = 4};
-constexpr Case reduce_scattered{.operation = Operation::reduce_scatter,
-                                .algorithm = Algorithm::flat,
-                                .size = 3,
-                                .count = 5,
-                                .stage_count = 4};
+// In several turns, and the last of it where that fits beside a mark; root 1, where there is one.
+constexpr Case in_turns(Operation operation) {
+  return {.operation = operation,
+          .algorithm = Algorithm::flat,
+          .size = 3,
+          .root = 1,
+          .count = 5,
+          .stage_count = 4};
+}
 // Hosts of two, and of three and two.
 constexpr Case two_level{
     Operation::all_reduce, Algorithm::two_level, 6, 0, 12, false, InPlace::nobody, 0, Placing::in_turn, 6};
@@ -182,7 +167,8 @@ bool reads_anothers(const Schedule& schedule, std::uint32_t rank, const Step& st
 
 TEST(ScheduleMutation, ACopyThatNamesAnotherReaderIsFound) {
   int named = 0;
-  for (const Case& one : {lent_flat, scattered, gathered, reduced, reduce_scattered}) {
+  for (const Case& one : {lent_flat, in_turns(Operation::scatter), in_turns(Operation::gather),
+                          in_turns(Operation::reduce), in_turns(Operation::reduce_scatter)}) {
     const Group group(one);
     const std::vector<Schedule> right = group.schedules();
     for (std::uint32_t rank = 0; rank < one.size; ++rank)

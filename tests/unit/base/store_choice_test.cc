@@ -16,22 +16,31 @@ namespace {
 using namespace std::chrono_literals;
 using Way = StoreChoice::Way;
 
-// How many chunks of 4 KiB were timed, and how many went past the caches, of so many; a timed one takes
-// `cached` to be done.
+// How many chunks of 4 KiB were timed, and how many went past the caches, of so many. A timed one takes
+// `cached` to be done, and `after_others_past` until the eight stages of a board have been stored to through
+// the caches again.
 struct Went {
   int timed = 0;
   int past_caches = 0;
 };
-Went write_chunks(StoreChoice& choice, int chunks, std::chrono::nanoseconds cached) {
+Went write_stages(StoreChoice& choice, int chunks, std::chrono::nanoseconds after_others_past,
+                  std::chrono::nanoseconds cached) {
   Went went;
+  int cached_in_row = 0;
   for (int i = 0; i < chunks; ++i) {
     const Way way = choice.next();
     if (way == Way::past_caches) ++went.past_caches;
-    if (way != Way::cached_timed) continue;
-    ++went.timed;
-    choice.note(cached, 4096, choice.timed_piece_of(4096));
+    if (way == Way::cached_timed) {
+      ++went.timed;
+      choice.note(cached_in_row < 8 ? after_others_past : cached, 4096, choice.timed_piece_of(4096));
+    }
+    cached_in_row = way == Way::past_caches ? 0 : cached_in_row + 1;
   }
   return went;
+}
+// The same where it makes no difference what lies in the caches.
+Went write_chunks(StoreChoice& choice, int chunks, std::chrono::nanoseconds cached) {
+  return write_stages(choice, chunks, cached, cached);
 }
 
 constexpr auto close = 80ns;
@@ -87,24 +96,6 @@ TEST_F(StoreChoiceTest, ComesBackWhenTheCoresHaveMoved) {
   const Went back = write_chunks(choice_, 128 + 2, near);
   EXPECT_LT(back.past_caches, 128);
   EXPECT_EQ(write_chunks(choice_, 1000, near).past_caches, 0);
-}
-
-// As write_chunks(), where a chunk takes longer until the eight stages of a board have been stored to through
-// the caches again.
-Went write_stages(StoreChoice& choice, int chunks, std::chrono::nanoseconds after_others_past,
-                  std::chrono::nanoseconds cached) {
-  Went went;
-  int cached_in_row = 0;
-  for (int i = 0; i < chunks; ++i) {
-    const Way way = choice.next();
-    if (way == Way::past_caches) ++went.past_caches;
-    if (way == Way::cached_timed) {
-      ++went.timed;
-      choice.note(cached_in_row < 8 ? after_others_past : cached, 4096, choice.timed_piece_of(4096));
-    }
-    cached_in_row = way == Way::past_caches ? 0 : cached_in_row + 1;
-  }
-  return went;
 }
 
 TEST_F(StoreChoiceTest, ComesBackThoughTheFirstChunkMeetsLinesThatAreInNoCache) {
