@@ -72,6 +72,13 @@ TEST(PeerProgram, SaysWhichTransportItLacks) {
 }
 #endif
 
+// A rank that comes late to the end, for want of a core, is waited for.
+TEST(PeerProgram, EndsWithMoreRanksThanCores) {
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(run_peer("reduce --ranks 4 --sizes 8 --rounds 2 --round-ms 0.01 --transport tcp"), 0);
+  }
+}
+
 TEST(PeerProgram, TellsItsLibrarysVersionInOneLine) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(run_peer("--version"), 0);
