@@ -66,13 +66,18 @@ class IdlePolicy {
     if (empty_polls_ != 0 && empty_polls_ <= look_) looks_.paid();
     empty_polls_ = looks_since_clock_ = 0;
     look_ = 0;
+    spent_ = 0;
   }
 
-  // `away`: how long the core was gone, by a yield and the poll after it. Who gets it for so long is no rank
-  // that answers but something that computes, and a yield lets that go first for a whole turn each time; a
-  // sleeper goes first when it is woken.
+  // After each yield. `away`: how long the core was gone, by it and the poll after it. Who gets it for long
+  // is no rank that answers but something that computes, and a yield lets that go first for a whole turn each
+  // time; a sleeper goes first when it is woken. If it was gone for a moment only, nobody else wanted it, and
+  // it may be had for longer.
   void note_yield(std::chrono::nanoseconds away) noexcept {
-    if (away >= long_yield) empty_polls_ += yields_of_a_long_one - 1;
+    const bool was_alone = away < short_yield;
+    spent_ += was_alone            ? 1
+              : away >= long_yield ? yields_of_a_long_one * short_yields_of_one
+                                   : short_yields_of_one;
   }
 
   // No clock is read in a wait that is over by then.
@@ -87,19 +92,24 @@ class IdlePolicy {
   // A turn of the kernel's scheduler is 1.5 to 4 ms; ranks that copy for each other take less.
   static constexpr std::chrono::nanoseconds long_yield = std::chrono::milliseconds(1);
   static constexpr std::uint32_t yields_of_a_long_one = 16;
+  // A switch to another rank and back takes 1.2 us and more, a yield to nobody 0.25 and a poll 0.2. Together
+  // 0.2 ms: others may need what this core gets of a quota.
+  static constexpr std::chrono::nanoseconds short_yield = std::chrono::microseconds(1);
+  static constexpr std::uint32_t short_yields_of_one = 8;
 
  private:
   Step next_on_shared_core() noexcept {
     if (empty_polls_ == 1) look_ = looks_.wanted() ? polls_of_long_look : 0;
     if (empty_polls_ <= look_) return Step::poll;
     if (look_ != 0 && empty_polls_ == look_ + 1) looks_.failed();
-    return empty_polls_ <= look_ + oversubscribed_yields ? Step::yield : Step::sleep;
+    return spent_ < oversubscribed_yields * short_yields_of_one ? Step::yield : Step::sleep;
   }
 
   LongLooks& looks_;
   bool core_per_rank_;
   std::uint32_t empty_polls_ = 0;
   std::uint32_t look_ = 0;               // polls before the first yield
+  std::uint32_t spent_ = 0;              // of what may be yielded, in short yields
   std::uint32_t looks_since_clock_ = 0;  // polls, and pairs of quick looks
 };
 

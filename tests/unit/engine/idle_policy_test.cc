@@ -10,10 +10,19 @@ namespace {
 
 using Step = IdlePolicy::Step;
 
+constexpr std::chrono::nanoseconds one_ns{1};
+
+// A step of a wait, and the yield if it is one.
+Step take(IdlePolicy& policy, std::chrono::nanoseconds away = IdlePolicy::short_yield) {
+  const Step step = policy.next({});
+  if (step == Step::yield) policy.note_yield(away);
+  return step;
+}
+
 // How many steps in a row are `step`; the one after them is taken, too.
-std::uint32_t count(IdlePolicy& policy, Step step) {
+std::uint32_t count(IdlePolicy& policy, Step step, std::chrono::nanoseconds away = IdlePolicy::short_yield) {
   std::uint32_t steps = 0;
-  while (policy.next({}) == step) ++steps;
+  while (take(policy, away) == step) ++steps;
   return steps;
 }
 
@@ -28,7 +37,7 @@ std::uint32_t failing_waits(LongLooks& looks, std::uint32_t waits) {
   for (std::uint32_t wait = 0; wait < waits; ++wait) {
     IdlePolicy policy(false, looks);
     if (looks_long(policy)) ++long_ones;
-    while (policy.next({}) != Step::sleep) {
+    while (take(policy) != Step::sleep) {
     }
   }
   return long_ones;
@@ -40,7 +49,7 @@ std::uint32_t answered_waits(LongLooks& looks, std::uint32_t waits, std::uint32_
   for (std::uint32_t wait = 0; wait < waits; ++wait) {
     IdlePolicy policy(false, looks);
     if (looks_long(policy)) ++long_ones;
-    for (std::uint32_t poll = 1; poll < polls; ++poll) policy.next({});
+    for (std::uint32_t poll = 1; poll < polls; ++poll) take(policy);
     policy.reset();
   }
   return long_ones;
@@ -83,15 +92,19 @@ TEST(IdlePolicy, WithoutACoreItYieldsAtOnceABoundedNumberOfTimes) {
 TEST(IdlePolicy, AFewYieldsToWhatComputesAreEnough) {
   LongLooks looks;
   IdlePolicy policy(false, looks);
-  std::uint32_t yields = 0;
-  while (policy.next({}) == Step::yield) {
-    ++yields;
-    policy.note_yield(IdlePolicy::long_yield);
-  }
-  EXPECT_EQ(yields, IdlePolicy::oversubscribed_yields / IdlePolicy::yields_of_a_long_one);
+  EXPECT_EQ(count(policy, Step::yield, IdlePolicy::long_yield),
+            IdlePolicy::oversubscribed_yields / IdlePolicy::yields_of_a_long_one);
   policy.reset();
-  policy.note_yield(IdlePolicy::long_yield - std::chrono::nanoseconds(1));
-  EXPECT_EQ(count(policy, Step::yield), IdlePolicy::oversubscribed_yields) << "short ones count once";
+  EXPECT_EQ(count(policy, Step::yield, IdlePolicy::long_yield - one_ns), IdlePolicy::oversubscribed_yields)
+      << "to a rank that answers";
+}
+
+TEST(IdlePolicy, ItYieldsForLongerToNobody) {
+  LongLooks looks;
+  IdlePolicy policy(false, looks);
+  EXPECT_EQ(count(policy, Step::yield, IdlePolicy::short_yield - one_ns),
+            IdlePolicy::oversubscribed_yields * IdlePolicy::short_yields_of_one);
+  EXPECT_EQ(policy.next({}), Step::sleep);
 }
 
 TEST(IdlePolicy, ALongLookEndsInYieldsAndSleep) {
