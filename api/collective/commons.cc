@@ -97,6 +97,18 @@ LoanCard Commons::card(std::uint32_t rank, std::uint32_t card) const noexcept {
   return shared_card(rank, card).content;
 }
 
+std::optional<std::uint32_t> Commons::longest_time(std::uint32_t card) const noexcept {
+  const LoanCard& own = shared_card(team_.rank, card).content;
+  if (own.timed_call == 0) return std::nullopt;
+  std::uint32_t longest = own.took_ns;
+  for (const std::uint32_t rank : team_.neighbours) {
+    const LoanCard& told = shared_card(rank, card).content;
+    if (told.timed_call != own.timed_call) return std::nullopt;
+    longest = std::max(longest, told.took_ns);
+  }
+  return longest;
+}
+
 void Commons::withdraw_card(std::uint32_t card) noexcept {
   // Fence: what is written to the memory from here on is seen by nobody who does not see this, too. Pairs
   // with is_card_withdrawn().

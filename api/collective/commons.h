@@ -65,7 +65,7 @@ constexpr std::uint64_t call_word(std::int64_t number, std::uint64_t note) noexc
 static_assert(sizeof(BoardSlot) == 64 && std::atomic<std::uint64_t>::is_always_lock_free,
               "one cache line, which processes share");
 
-// What a rank lends in one call: see Loans.
+// What a rank lends in one call: see Loans; and how long an earlier one took it.
 struct LoanCard {
   static constexpr std::uint32_t input_bit = 1;
   static constexpr std::uint32_t output_bit = 2;
@@ -78,8 +78,9 @@ struct LoanCard {
     transport::RemoteKey key;
     std::uint64_t bytes = 0;
   };
-  std::uint32_t lent = 0;  // bits
-  Buffer buffers[2] = {};  // input, output
+  std::uint32_t lent = 0;                     // bits
+  std::uint32_t timed_call = 0, took_ns = 0;  // the earlier one's number, as in CopyChoice::Timing
+  Buffer buffers[2] = {};                     // input, output
 };
 
 // The boards of a host's ranks, as one of them sees them, and how far each has come.
@@ -182,6 +183,8 @@ class Commons {
   void write_card(std::uint32_t card, const LoanCard& content) noexcept;
   // Of another one, after such a mark of his.
   [[nodiscard]] LoanCard card(std::uint32_t rank, std::uint32_t card) const noexcept;
+  // The longest time that is told there, if all tell of the same call. REQUIRES: as card(), of all others.
+  [[nodiscard]] std::optional<std::uint32_t> longest_time(std::uint32_t card) const noexcept;
   // What we have lent is written from now on. Whoever has read some of that sees that it is withdrawn.
   void withdraw_card(std::uint32_t card) noexcept;
   [[nodiscard]] bool is_card_withdrawn(std::uint32_t rank, std::uint32_t card) const noexcept;

@@ -3,79 +3,139 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
+#include "api/schedule/operation.h"
+
 namespace parley::collective {
 
-// Whether ordinary memory that one rank has and one other wants shall be copied out of its process by the
-// kernel: once, in 60 to 105 us a MiB, wherever the two run. Instead, a stage is copied into and out of: in
-// 30 us a MiB each between cores that share a cache, in 70 to 100 between others. Nobody tells where the
-// cores are, and they move; so each rank times what it copies into stages and out of them, by the size of the
-// call, for small ones stay in caches. Others may think otherwise: who does not want copies says so (Loans)
-// before anybody begins, and what comes out is the same either way. Pure: no clock. Thread-safety: none.
+// Whether ordinary memory that the ranks of a host could lend each other shall be copied out of its process
+// by the kernel: once, in 40 to 105 us a MiB, by whoever wants it. Instead, a stage is copied into and out
+// of: in 25 us a MiB each between cores that share a cache, in 70 to 100 between others. Which takes longer
+// depends on where the cores are, which move, on how many ranks share one, and on who wants what; nobody
+// tells. So both ways are tried now and then, one call after another, and the faster one is taken.
+//
+// A call takes as long as its slowest rank. Each tells its time of one in a later call (LoanCard), where all
+// hear the same, so they choose alike; where one begins its next call before it has heard, it may choose
+// otherwise: who does not want copies says so before anybody begins (Loans), and what comes out is the same
+// either way.
+//
+// The way with the shorter median of a trial is taken until the next one. Copies that take longer than they
+// did in it, for a core has moved, end sooner: whether stages take longer, too, is not known.
+// Pure: no clock. Thread-safety: none.
 class CopyChoice {
  public:
-  // What a byte is reckoned to take by the kernel; the copies into a stage and out of it are held against it.
-  // More where data is folded: each rank copies a part of all inputs then, and the rest of the sums after it.
-  // Stages of 0.055 ns a byte (AMD cores, 16 MiB) are faster than that, those of 0.067 (Intel) are not.
-  static constexpr double moved_byte_ns = 0.1, folded_byte_ns = 0.12;
+  enum class Way : std::uint8_t { stages, kernel };
 
-  explicit CopyChoice(double kernel_byte_ns) : kernel_byte_ns_(kernel_byte_ns) {}
-
-  // Of the next call of so many bytes. All ranks ask this of the same calls, and so try stages anew in the
-  // same ones.
-  [[nodiscard]] bool prefers_kernel(std::size_t bytes) noexcept {
-    SizeClass& own = classes_[class_of(bytes)];
-    return own.calls++ % calls_per_trial != 0 && own.stages_are_slow;
-  }
-  // How long a copy into a stage or out of one has taken.
+  // What is held apart: operations, and sizes, for small ones stay in caches.
+  struct Subject {
+    schedule::Operation operation{};
+    std::size_t bytes = 0;  // count * element_bytes
+  };
+  struct Call {
+    Way way = Way::stages;
+    bool is_heard = false;  // it begins when all have told what they lend, and a time
+    bool is_timed = false;
+    bool is_trial = false;
+  };
+  // How long a call has taken this rank, as it tells the others.
   struct Timing {
-    std::size_t bytes = 0;
-    std::chrono::nanoseconds took{};
+    Subject subject;
+    Call as;
+    std::uint32_t call = 0;  // its number in the group, modulo 2^32. 0: none
+    std::uint32_t took_ns = 0;
   };
-  [[nodiscard]] bool is_slow(const Timing& timing) const noexcept {
-    return 2 * static_cast<double>(timing.took.count()) > kernel_byte_ns_ * static_cast<double>(timing.bytes);
-  }
-  // Those of a call. Most of its bytes decide: a few copies may have been interrupted.
-  class Timings {
-   public:
-    void add(std::size_t bytes, bool is_slow) noexcept { (is_slow ? slow_ : fast_) += bytes; }
-    [[nodiscard]] bool are_any() const noexcept { return slow_ + fast_ != 0; }
-    [[nodiscard]] bool are_slow() const noexcept { return slow_ > fast_; }
 
-   private:
-    std::size_t slow_ = 0, fast_ = 0;  // bytes
-  };
-  // Of a call of so many bytes, at its end.
-  void note(std::size_t bytes, const Timings& timings) noexcept {
-    if (!timings.are_any()) return;
-    SizeClass& own = classes_[class_of(bytes)];
-    own.doubts = timings.are_slow() == own.stages_are_slow ? 0 : own.doubts + 1;
-    if (own.doubts < needed_doubts) return;
-    own.stages_are_slow = timings.are_slow();
-    own.doubts = 0;
-  }
+  // Of a subject's calls, counted from 0. The first ones meet their memory for the first time, and find out
+  // how to store (base::StoreChoice).
+  static constexpr std::uint32_t first_trial = 16, calls_per_trial = 512;
+  // A trial is calls one after another, first by stages and then by the kernel; the first ones of a way meet
+  // what others have left in the caches. The time of its last one is heard in the call after it.
+  static constexpr std::uint32_t entering_calls = 2, timed_calls = 5,
+                                 calls_of_way = entering_calls + timed_calls;
+  static constexpr std::uint32_t slow_calls_to_end = 8;  // on end, of copies
 
-  static constexpr int needed_doubts = 3;  // calls on end: one may have met pages for the first time
-  static constexpr std::uint32_t calls_per_trial = 64;
+  // How the next call of a subject goes.
+  [[nodiscard]] Call next(const Subject& subject) const noexcept {
+    const SizeClass& own = classes_[operation_of(subject)][size_of(subject)];
+    const std::uint32_t step = own.calls % calls_per_trial - first_trial;  // of a trial; modulo 2^32
+    if (step < 2 * calls_of_way) {
+      const Way way = step < calls_of_way ? Way::stages : Way::kernel;
+      return {way, true, step % calls_of_way >= entering_calls, true};
+    }
+    if (own.is_by_kernel) return {Way::kernel, true, true, false};
+    return {Way::stages, step == 2 * calls_of_way, false, false};
+  }
+  // It has begun. All ranks count the same calls.
+  void count(const Subject& subject) noexcept {
+    SizeClass& own = class_of(subject);
+    if (own.calls++ % calls_per_trial == first_trial) own.begin_trial();
+  }
+  // What all have told of a call: how long the slowest one took.
+  void note(const Timing& timing, std::uint32_t slowest_ns) noexcept {
+    SizeClass& own = class_of(timing.subject);
+    const float byte_ns = static_cast<float>(slowest_ns) / static_cast<float>(timing.subject.bytes);
+    if (!timing.as.is_trial) return own.watch(byte_ns);
+    own.times[static_cast<std::size_t>(timing.as.way)].push(byte_ns);
+    own.judge();
+  }
 
  private:
+  // Of a way, for each byte: sizes of a class are not all alike.
+  class Times {
+   public:
+    void push(float byte_ns) noexcept {
+      if (count_ < timed_calls) byte_ns_[count_++] = byte_ns;
+    }
+    [[nodiscard]] bool is_complete() const noexcept { return count_ == timed_calls; }
+    // REQUIRES: is_complete().
+    [[nodiscard]] float median() const noexcept {
+      auto sorted = byte_ns_;
+      std::sort(sorted.begin(), sorted.end());
+      return sorted[timed_calls / 2];
+    }
+
+   private:
+    std::array<float, timed_calls> byte_ns_{};
+    std::uint32_t count_ = 0;
+  };
   struct SizeClass {
-    bool stages_are_slow = false;
-    int doubts = 0;
     std::uint32_t calls = 0;
+    bool is_by_kernel = false;
+    std::uint32_t slow_calls = 0;
+    std::array<Times, 2> times;  // of the last trial, by way
+
+    void begin_trial() noexcept {
+      is_by_kernel = false;
+      slow_calls = 0;
+      times = {};
+    }
+    void judge() noexcept {
+      const auto& [stages, kernel] = times;
+      is_by_kernel = stages.is_complete() && kernel.is_complete() && kernel.median() < stages.median();
+    }
+    void watch(float byte_ns) noexcept {
+      if (!is_by_kernel) return;
+      const bool is_slow = byte_ns > 1.25F * times[1].median();
+      slow_calls = is_slow ? slow_calls + 1 : 0;
+      if (slow_calls == slow_calls_to_end) is_by_kernel = false;
+    }
   };
   // Powers of two, from 256 KiB to 32 MiB and more.
   static constexpr int classes = 8;
   static constexpr int least_width = 18;
-  [[nodiscard]] static std::size_t class_of(std::size_t bytes) noexcept {
-    return static_cast<std::size_t>(
-        std::clamp(static_cast<int>(std::bit_width(bytes)) - 1 - least_width, 0, classes - 1));
+  [[nodiscard]] static std::size_t size_of(const Subject& subject) noexcept {
+    const int size = static_cast<int>(std::bit_width(subject.bytes)) - 1 - least_width;
+    return static_cast<std::size_t>(std::clamp(size, 0, classes - 1));
   }
-  const double kernel_byte_ns_;
-  std::array<SizeClass, classes> classes_;
+  [[nodiscard]] static std::size_t operation_of(const Subject& subject) noexcept {
+    return static_cast<std::size_t>(subject.operation);
+  }
+  [[nodiscard]] SizeClass& class_of(const Subject& subject) noexcept {
+    return classes_[operation_of(subject)][size_of(subject)];
+  }
+  std::array<std::array<SizeClass, classes>, schedule::operation_count> classes_{};
 };
 
 }  // namespace parley::collective

@@ -48,7 +48,7 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
 void Loans::end() noexcept {
   if (commons_ == nullptr) return;
   commons_ = nullptr;
-  is_lent_[0] = is_lent_[1] = is_told_ = is_all_lent_ = false;
+  is_lent_[0] = is_lent_[1] = is_told_ = is_all_lent_ = is_any_copied_ = false;
   liar_.reset();
   for (View& view : views_) view = View();
 }
@@ -102,8 +102,10 @@ bool Loans::lend_all_if_everyone_can() noexcept {
     any |= told;
     every &= told;
   }
-  const bool can_read_all = (any & any_copied_bits) == 0 || (every & LoanCard::copies_bit) != 0;
+  const bool needs_copies = (any & any_copied_bits) != 0;
+  const bool can_read_all = !needs_copies || (every & LoanCard::copies_bit) != 0;
   is_all_lent_ = (every & LoanCard::all_bit) != 0 && can_read_all;
+  is_any_copied_ = is_all_lent_ && needs_copies;
   if (is_all_lent_)
     for (std::size_t i = 0; i < 2; ++i) is_lent_[i] = own_card_.buffers[i].bytes != 0;
   return is_all_lent_;

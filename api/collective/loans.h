@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/collective/commons.h"
+#include "api/collective/copy_choice.h"
 #include "api/collective/plan.h"
 #include "transport/base/memory_ref.h"
 #include "transport/interface/neighbour.h"
@@ -33,6 +34,15 @@ class Loans {
   // memory, too, where that is asked for (Plan::roll_call). Throws std::bad_alloc. REQUIRES: ended.
   void begin(Commons& commons, const Team& team, const transport::Messenger& messenger, const Plan& plan,
              bool copies, const Buffers& own);
+  // What else the others are told. REQUIRES: nothing was told yet.
+  void add_timing(const CopyChoice::Timing& timing) noexcept {
+    own_card_.timed_call = timing.call;
+    own_card_.took_ns = timing.took_ns;
+  }
+  // The longest time that they have told: Commons::longest_time().
+  [[nodiscard]] std::optional<std::uint32_t> slowest_ns() const noexcept {
+    return commons_->longest_time(card_);
+  }
   // Which card of each rank tells of it.
   void use_card(std::uint32_t card) noexcept { card_ = card; }
   void end() noexcept;
@@ -44,6 +54,8 @@ class Loans {
   // Whether every rank could; if so, they do from now on. The same on all of them. REQUIRES: this was asked
   // for, nothing was read, and all have told, or this rank could not.
   [[nodiscard]] bool lend_all_if_everyone_can() noexcept;
+  // Whether some of that is to be brought.
+  [[nodiscard]] bool is_any_copied() const noexcept { return is_any_copied_; }
   // Tells the others, unless it was told already. REQUIRES: there is room for what this rank shows; no mark
   // of that was published yet.
   void tell() noexcept;
@@ -101,7 +113,7 @@ class Loans {
   bool copies_ = false;
   bool is_lent_[2] = {};
   bool is_told_ = false;
-  bool is_all_lent_ = false;  // by everyone
+  bool is_all_lent_ = false, is_any_copied_ = false;  // by everyone
   std::optional<std::uint32_t> liar_;
   LoanCard own_card_;
   std::vector<View> views_;  // by rank

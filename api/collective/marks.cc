@@ -2,6 +2,7 @@
 #include <chrono>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "api/collective/run.h"
 #include "transport/base/spin.h"
@@ -16,7 +17,9 @@ using transport::Request;
 using transport::RequestState;
 
 void Run::enter_turns() noexcept {
-  if (plan_->schedule.turns != 0 && !RunList::is_linked(*this)) lane_.sharing.turns.push_back(*this);
+  if (plan_->schedule.turns == 0 || RunList::is_linked(*this)) return;
+  lane_.sharing.turns.push_back(*this);
+  if (second_ != nullptr && second_->may_be_copied) lane_.sharing.copies.count(copy_subject());
 }
 
 // When they are this run's, and not before: how many the one before it takes may be known late.
@@ -24,15 +27,19 @@ void Run::take_turns() noexcept {
   const Commons::Turns turns = lane_.sharing.commons->take_turns(plan_->schedule.turns);
   first_mark_ = base_mark_ = turns.first_mark;
   loans_.use_card(turns.card);
+  if (!copying_.is_heard) return;
+  // Of the last call before, on all ranks: it has ended.
+  told_ = std::exchange(lane_.sharing.timed, {});
+  loans_.add_timing(told_);
 }
 
 // What it has lent before it is not read any more: its runs end before the next one's turn.
 void Run::begin_loans(const Plan& plan) {
+  copying_ = {};
   if (!plan.schedule.has_loans && plan.roll_call == nullptr) return;
   const std::uint64_t element_bytes = call_->question.element_bytes;
-  const std::size_t bytes = call_->question.count * element_bytes;
-  const bool copies = plan.may_be_copied && copy_choice().prefers_kernel(bytes);
-  loans_.begin(*lane_.sharing.commons, lane_.team, *messenger_, plan, copies,
+  if (plan.may_be_copied) copying_ = lane_.sharing.copies.next(copy_subject());
+  loans_.begin(*lane_.sharing.commons, lane_.team, *messenger_, plan, copying_.way == CopyChoice::Way::kernel,
                {{memory_of(Space::input), call_->input_count * element_bytes},
                 {memory_of(Space::output), call_->output_count * element_bytes}});
 }
@@ -65,8 +72,9 @@ void Run::end_turn() noexcept {
 
 void Run::await(std::uint32_t index) noexcept {
   const Step& step = plan_->schedule.steps[index];
-  // In the roll call: who cannot lend all need not hear who else can.
-  const bool is_answered = second_ != nullptr && step.mark > 0 && !loans_.could_lend_all();
+  // In the roll call: who cannot lend all need not hear who else can, unless it wants to hear times.
+  const bool needs_answer = loans_.could_lend_all() || copying_.is_heard;
+  const bool is_answered = second_ != nullptr && step.mark > 0 && !needs_answer;
   if (is_answered || has_come(step)) return end(index);
   awaited_.push_back(index);
 }

@@ -183,7 +183,7 @@ std::string PlanCache::explain(const Question& question) const {
   text += schedule::reduces(question.operation) ? "buffers" : "inputs";
   text += " are shared tensors";
   if (may_be_copied(request))
-    text += ", or where stages are slow and every rank may copy them out of the others' processes";
+    text += ", or where that is faster and every rank may copy them out of the others' processes";
   return text;
 }
 

@@ -1,7 +1,10 @@
 #include "api/collective/run.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -136,7 +139,6 @@ void Run::prepare(const PlanHandle& plan) {
   }
   agenda_.begin(*plan_);
   local_offset_ = finished_ = 0;
-  timings_ = {};
   if (call.device != nullptr) [[unlikely]]
     device_.emplace(call.device);
   take_scratch(plan->schedule.scratch_count * call.question.element_bytes);
@@ -172,13 +174,32 @@ void Run::make_more_room(const Plan& plan) {
   room_ = steps;
 }
 
-// All choose the same: a rank that could not lend all has told the others so, and waited for nobody.
+// All choose the same: a rank that could not lend all has told the others so.
 void Run::begin_second_part() {
   base_mark_ += Commons::first_mark_of(plan_->schedule.turns);
   const PlanHandle plan = std::exchange(second_, nullptr);
-  plan_ = loans_.lend_all_if_everyone_can() ? plan->if_lent : plan;
+  const bool is_lent = loans_.lend_all_if_everyone_can();
+  plan_ = is_lent ? plan->if_lent : plan;
+  if (copying_.is_heard) [[unlikely]]
+    hear_times(is_lent);
   lane_.sharing.commons->take_further_turns(plan_->schedule.turns);
   agenda_.begin(*plan_);
+}
+
+// Now all of them begin with the second part.
+void Run::hear_times(bool is_lent) noexcept {
+  if (const auto slowest = loans_.slowest_ns()) lane_.sharing.copies.note(told_, *slowest);
+  const bool goes_as_wanted = copying_.way == CopyChoice::Way::kernel ? loans_.is_any_copied() : !is_lent;
+  copying_.is_timed = copying_.is_timed && goes_as_wanted;
+  if (copying_.is_timed) second_began_ = std::chrono::steady_clock::now();
+}
+
+// For the others to hear in a later call.
+void Run::note_time() noexcept {
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - second_began_;
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  lane_.sharing.timed = {copy_subject(), copying_, static_cast<std::uint32_t>(sequence_),
+                         static_cast<std::uint32_t>(std::min<std::int64_t>(took.count(), most))};
 }
 
 // A step has ended.
@@ -243,8 +264,8 @@ void Run::close() noexcept {
   if (loans_.withdrawn_by()) [[unlikely]]
     return;
   if (parts_under_way_ != 0) return;
-  if (times_stages()) [[unlikely]]
-    copy_choice().note(call_->question.count * call_->question.element_bytes, timings_);
+  if (copying_.is_timed) [[unlikely]]
+    note_time();
   leave({});
 }
 

@@ -77,8 +77,8 @@ struct Sharing {
   const Delay* meeting = nullptr;    // by which the ranks find that out; there, where a run is undecided
   StoreChoices stores{1};            // of what this rank shows the others
   const bool is_pause_short = base::is_relaxing_short();
-  CopyChoice moved_copies{CopyChoice::moved_byte_ns};    // of what could be lent, and is only moved
-  CopyChoice folded_copies{CopyChoice::folded_byte_ns};  // and is folded
+  CopyChoice copies;         // of what could be lent
+  CopyChoice::Timing timed;  // of such a call, that the others have not been told of
 };
 
 // Where a group's collectives go.
@@ -187,6 +187,11 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   }
   void make_more_room(const Plan& plan);
   void begin_second_part();
+  [[nodiscard]] CopyChoice::Subject copy_subject() const noexcept {
+    return {call_->question.operation, call_->question.count * call_->question.element_bytes};
+  }
+  void hear_times(bool is_lent) noexcept;
+  void note_time() noexcept;
   void end(std::uint32_t index) noexcept;
   void go_on() noexcept;
   bool run_errand() noexcept;
@@ -208,19 +213,11 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   void work(const schedule::Step& step, std::uint64_t count) noexcept;
   [[nodiscard]] bool is_shown(const schedule::Slice& slice) const noexcept;
   void copy_for(const schedule::Step& step, std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
-  void copy_timed(const schedule::Step& step, std::byte* to, const std::byte* from,
-                  std::size_t bytes) noexcept;
   [[nodiscard]] std::byte* lent(const schedule::Slice& slice, std::uint64_t offset) noexcept;
   [[nodiscard]] bool is_brought(const schedule::Slice& slice) const noexcept {
     return slice.loan != schedule::Loan::none && loans_.is_copied(slice.owner, slice.loan);
   }
   bool bring(const schedule::Slice& slice, std::byte* to, std::uint64_t count) noexcept;
-  [[nodiscard]] CopyChoice& copy_choice() noexcept {
-    const bool folds = schedule::reduces(call_->question.operation);
-    return folds ? lane_.sharing.folded_copies : lane_.sharing.moved_copies;
-  }
-  // Whether stages and the kernel are compared, and this is by stages.
-  [[nodiscard]] bool times_stages() const noexcept { return plan_->may_be_copied; }
   [[nodiscard]] bool has_all_lent() noexcept;
 
   // staging.cc: before the first step and after the last
@@ -334,14 +331,16 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   Agenda agenda_;
   std::vector<Part> parts_;  // by step
   std::size_t parts_under_way_ = 0;
-  std::vector<std::uint32_t> awaited_;  // steps: marks that have not come
-  std::vector<Part> probes_;            // by rank, once there was one: see probe()
-  CopyChoice::Timings timings_;         // of copies into stages and out of them, see times_stages()
-  std::uint64_t finished_ = 0;          // elements of the output that were divided (avg)
-  bool is_staged_ = false;              // then:
-  std::vector<Block> sources_;          // until they are in the staged input
-  std::vector<Block> targets_;          // of the staged output
-  Cursor cursor_;                       // in the one or the other
+  std::vector<std::uint32_t> awaited_;                  // steps: marks that have not come
+  std::vector<Part> probes_;                            // by rank, once there was one: see probe()
+  CopyChoice::Call copying_;                            // how it does what may be copied
+  CopyChoice::Timing told_;                             // what it tells, if that is heard
+  std::chrono::steady_clock::time_point second_began_;  // if its time counts
+  std::uint64_t finished_ = 0;                          // elements of the output that were divided (avg)
+  bool is_staged_ = false;                              // then:
+  std::vector<Block> sources_;                          // until they are in the staged input
+  std::vector<Block> targets_;                          // of the staged output
+  Cursor cursor_;                                       // in the one or the other
 
   // While it is undecided, of a call that was handed over: what its spans are of.
   std::vector<std::uint64_t> counts_;

@@ -1,6 +1,5 @@
 // What a run copies and folds, piece by piece: where it lies, or by way of stages.
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -71,8 +70,6 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
     if (!has_all_lent()) return;
     if (from == nullptr) [[unlikely]]
       (void)bring(step.from, to, count);
-    else if (times_stages()) [[unlikely]]
-      copy_timed(step, to, from, bytes);
     else
       copy_for(step, to, from, bytes);
     return;
@@ -100,17 +97,6 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
 bool Run::is_shown(const Slice& slice) const noexcept {
   return slice.space == Space::stage ||
          (slice.space == Space::output && slice.loan == Loan::output && loans_.lends(Loan::output));
-}
-
-// Only what goes into a stage or out of one is timed, and not what is read where it is lent.
-void Run::copy_timed(const Step& step, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  const bool is_staged = step.to.space == Space::stage ||
-                         (step.from.space == Space::stage && from == in_stage(step.from, local_offset_));
-  if (to == from || !is_staged) return copy_for(step, to, from, bytes);
-  const auto began = std::chrono::steady_clock::now();
-  copy_for(step, to, from, bytes);
-  const auto took = std::chrono::steady_clock::now() - began;
-  timings_.add(bytes, copy_choice().is_slow({bytes, took}));
 }
 
 // From where the step that is under way stands in it. False: that has failed.

@@ -32,6 +32,20 @@ void fill(const Tensor& tensor, std::int32_t salt) {
   for (std::int32_t& element : tensor.data_as<std::int32_t>()) element = at++ % 1'000;
 }
 
+Work reduce(ProcessGroup& world, const Tensor& output, const Tensor& input, bool is_async = false) {
+  if (input.numel() == static_cast<std::size_t>(count))
+    keep_pace(schedule::Operation::all_reduce, input.bytes());
+  return world.all_reduce(output, input, {.async_op = is_async});
+}
+void reduce(ProcessGroup& world, const Tensor& tensor) {
+  reduce(world, tensor, tensor);
+}
+// So that it is known which way is faster.
+void settle(ProcessGroup& world) {
+  const Tensor data = make(world, false);
+  for (int call = 0; call < settled; ++call) reduce(world, data);
+}
+
 // Of two inputs that were filled with these salts.
 void expect_sum(const Tensor& result, std::int32_t one, std::int32_t other) {
   std::int32_t at = 0;
@@ -47,9 +61,9 @@ void expect_sum(const Tensor& result, std::int32_t one, std::int32_t other) {
 TEST(CopiedLoans, GiveTheRightElementsWhereverBuffersLie) {
   static const int rounds = long_tests() ? 48 : sanitizer::is_on ? 8 : 16;
   const auto run = [](int rank, int) {
-    clock_speed = stages_are_slow;
-    ProcessGroup world = init();
-    for (int i = 0; i < 6; ++i) world.barrier();
+    clock_of_stages = stages_are_slow;
+    ProcessGroup world = init_with_boards();
+    settle(world);
     for (int round = 0; round < rounds; ++round) {
       Random random(static_cast<std::uint64_t>(round));
       const std::int64_t elements = random.next() % 4 == 0 ? 70'001 : count;
@@ -60,10 +74,7 @@ TEST(CopiedLoans, GiveTheRightElementsWhereverBuffersLie) {
       const Tensor output = in_place ? input : make(world, places / 2 % 2 == 0, elements);
       for (int call = 0; call < 3; ++call) {
         fill(input, 7 * rank + round + call);
-        if (round % 2 == 0)
-          world.all_reduce(output, input);
-        else
-          world.all_reduce(output, input, {.async_op = true}).wait();
+        if (Work work = reduce(world, output, input, round % 2 != 0); round % 2 != 0) work.wait();
         expect_sum(output, round + call, 7 + round + call);
       }
     }
@@ -75,14 +86,15 @@ TEST(CopiedLoans, GiveTheRightElementsWhereverBuffersLie) {
 // Half of the input, and half of the result; of what is shared nothing, once the other one has mapped it.
 TEST(CopiedLoans, AreMadeOfOrdinaryMemoryAlone) {
   const auto run = [](int, int) {
-    clock_speed = stages_are_slow;
-    ProcessGroup world = init();
+    clock_of_stages = stages_are_slow;
+    ProcessGroup world = init_with_boards();
+    settle(world);
     for (const bool is_shared : {false, true}) {
       const Tensor data = make(world, is_shared);
       std::vector<std::int32_t> wait_for(1, 1);
       for (int call = 0; wait_for[0] != 0; ++call) {
         const std::size_t before = copied_bytes;
-        world.all_reduce(data);
+        reduce(world, data);
         const auto copied = static_cast<std::int64_t>(copied_bytes - before);
         const std::int64_t wanted = is_shared ? 0 : count * 4;
         const bool is_so = copied >= wanted - 4 && copied <= wanted + 4;
@@ -100,11 +112,11 @@ TEST(CopiedLoans, AreMadeOfOrdinaryMemoryAlone) {
 TEST(CopiedLoans, ThatFailEndTheCallAndSayWhose) {
   for (const int error : {EFAULT, EPERM}) {
     const auto run = [error](int, int) {
-      clock_speed = stages_are_slow;
-      ProcessGroup world = init();
+      clock_of_stages = stages_are_slow;
+      ProcessGroup world = init_with_boards();
+      settle(world);
       const Tensor data = make(world, false);
-      for (int call = 0; call < 10; ++call) world.all_reduce(data);
-      expect_failing_copies_to_end(world, error, [&] { world.all_reduce(data); });
+      expect_failing_copies_to_end(world, error, [&] { reduce(world, data); });
       destroy();
     };
     EXPECT_EQ(run_ranks(2, run, over_shm), 0) << error;
@@ -114,14 +126,15 @@ TEST(CopiedLoans, ThatFailEndTheCallAndSayWhose) {
 // It tries before each call, tells the others, and nobody lends ordinary memory.
 TEST(CopiedLoans, AreNotMadeByWhoMayNotReadAnyMore) {
   const auto run = [](int rank, int) {
-    clock_speed = stages_are_slow;
-    ProcessGroup world = init();
+    clock_of_stages = stages_are_slow;
+    ProcessGroup world = init_with_boards();
+    settle(world);
     const Tensor data = make(world, false), shared = make(world, true);
     for (int call = 0; call < 20; ++call) {
       if (rank == 1 && call == 10) refuse_calls({refused_copies});
       for (const Tensor& each : {data, shared}) {
         fill(each, rank + call);
-        world.all_reduce(each);
+        reduce(world, each);
         expect_sum(each, call, 1 + call);
       }
     }
@@ -133,16 +146,17 @@ TEST(CopiedLoans, AreNotMadeByWhoMayNotReadAnyMore) {
 
 TEST(CopiedLoans, AreNotMadeWhereStagesAreFast) {
   const auto run = [](int rank, int) {
-    clock_speed = stages_are_fast;
-    ProcessGroup world = init();
-    for (int i = 0; i < 6; ++i) world.barrier();  // by messages until there are boards
+    clock_of_stages = stages_are_fast;
+    ProcessGroup world = init_with_boards();
+    settle(world);
     const Tensor data = make(world, false);
+    const std::size_t tried = copied_bytes;
     for (int call = 0; call < 10; ++call) {
       fill(data, rank + call);
-      world.all_reduce(data);
+      reduce(world, data);
       expect_sum(data, call, 1 + call);
     }
-    expect_equal(copied_bytes.load(), 0U, "copied bytes");
+    expect_equal(copied_bytes - tried, 0U, "copied bytes");
     destroy();
   };
   EXPECT_EQ(run_ranks(2, run, over_shm), 0);
@@ -150,13 +164,14 @@ TEST(CopiedLoans, AreNotMadeWhereStagesAreFast) {
 
 TEST(CopiedLoans, AreNotMadeWhereThatIsForbidden) {
   const auto run = [](int rank, int) {
-    clock_speed = stages_are_slow;
-    ProcessGroup world = init();
+    clock_of_stages = stages_are_slow;
+    ProcessGroup world = init_with_boards();
+    settle(world);
     const Tensor data = make(world, false), shared = make(world, true);
     for (int call = 0; call < 10; ++call)
       for (const Tensor& each : {data, shared}) {
         fill(each, rank + call);
-        world.all_reduce(each);
+        reduce(world, each);
         expect_sum(each, call, 1 + call);
       }
     expect_equal(copied_bytes.load(), 0U, "copied bytes");

@@ -2,92 +2,183 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "api/collective/commons.h"
+#include "tests/unit/api/collectives/boards_in_memory.h"
+
 namespace parley::collective {
 namespace {
 
-using std::chrono::nanoseconds;
+using schedule::Operation;
+using Call = CopyChoice::Call;
+using Way = CopyChoice::Way;
 
 constexpr std::size_t mib = std::size_t{1} << 20;
-// A copy into a stage or out of it, of 1 MiB.
-constexpr CopyChoice::Timing fast{mib, nanoseconds(30'000)}, slow{mib, nanoseconds(70'000)};
+constexpr CopyChoice::Subject subject{Operation::all_to_all, mib};
+constexpr std::uint32_t calls_of_trial = 2 * CopyChoice::calls_of_way;
 
-void note(CopyChoice& choice, std::size_t bytes, const CopyChoice::Timing& timing,
-          int calls = CopyChoice::needed_doubts) {
-  for (int call = 0; call < calls; ++call) {
-    CopyChoice::Timings timings;
-    timings.add(timing.bytes, choice.is_slow(timing));
-    choice.note(bytes, timings);
+// The calls of a rank, whose times are heard in the next call that hears.
+class Calls {
+ public:
+  using TimeOf = std::function<std::uint32_t(Way)>;
+
+  Call next(const TimeOf& time_of, const CopyChoice::Subject& of = subject) {
+    const Call call = choice_.next(of);
+    choice_.count(of);
+    if (call.is_heard && told_) {
+      choice_.note(*told_, told_->took_ns);
+      told_.reset();
+    }
+    const std::uint32_t took_ns = call.is_timed ? time_of(call.way) : 0;
+    if (took_ns != 0) told_ = {of, call, 1, took_ns};  // else it went another way
+    return call;
+  }
+  // The calls before the first trial, and that.
+  void settle(const TimeOf& time_of, const CopyChoice::Subject& of = subject) {
+    for (std::uint32_t call = 0; call <= CopyChoice::first_trial + calls_of_trial; ++call) next(time_of, of);
+  }
+
+ private:
+  CopyChoice choice_;
+  std::optional<CopyChoice::Timing> told_;
+};
+
+std::uint32_t stages_are_slow(Way way) {
+  return way == Way::stages ? 200 : 100;
+}
+std::uint32_t stages_are_fast(Way way) {
+  return way == Way::stages ? 100 : 200;
+}
+
+Call next(CopyChoice& choice) {
+  const Call call = choice.next(subject);
+  choice.count(subject);
+  return call;
+}
+
+TEST(CopyChoice, TriesBothWaysOneAfterTheOtherAndHearsOfAllTimes) {
+  CopyChoice choice;
+  for (std::uint32_t call = 0; call < CopyChoice::first_trial; ++call) {
+    const Call each = next(choice);
+    EXPECT_TRUE(each.way == Way::stages && !each.is_heard && !each.is_timed && !each.is_trial);
+  }
+  for (const Way way : {Way::stages, Way::kernel}) {
+    for (std::uint32_t call = 0; call < CopyChoice::calls_of_way; ++call) {
+      const Call each = next(choice);
+      EXPECT_EQ(each.way, way);
+      EXPECT_TRUE(each.is_heard && each.is_trial);
+      EXPECT_EQ(each.is_timed, call >= CopyChoice::entering_calls);
+    }
+  }
+  EXPECT_EQ(next(choice).is_heard, true);
+  EXPECT_EQ(next(choice).is_heard, false) << "the last time was heard";
+}
+
+TEST(CopyChoice, TakesTheWayThatWasFaster) {
+  Calls slow, fast;
+  slow.settle(stages_are_slow);
+  fast.settle(stages_are_fast);
+  EXPECT_EQ(slow.next(stages_are_slow).way, Way::kernel);
+  EXPECT_EQ(fast.next(stages_are_fast).way, Way::stages);
+}
+
+TEST(CopyChoice, LetsTheMedianDecide) {
+  Calls calls;
+  int copies = 0;
+  calls.settle([&](Way way) {
+    const bool is_disturbed = way == Way::kernel && copies++ < 2;
+    return is_disturbed ? 5'000U : stages_are_slow(way);
+  });
+  EXPECT_EQ(calls.next(stages_are_slow).way, Way::kernel) << "the mean is against it";
+  Calls others;
+  int stages = 0;
+  others.settle([&](Way way) { return way == Way::stages && stages++ < 2 ? 1U : stages_are_slow(way); });
+  EXPECT_EQ(others.next(stages_are_slow).way, Way::kernel) << "the shortest time is against it";
+}
+
+TEST(CopyChoice, TakesStagesWhereCopiesWereNotPossible) {
+  Calls calls;
+  calls.settle(stages_are_slow);
+  EXPECT_EQ(calls.next(stages_are_slow).way, Way::kernel);
+  Call last;
+  for (std::uint32_t call = 0; call < CopyChoice::calls_per_trial; ++call)
+    last = calls.next([](Way way) { return way == Way::stages ? 200U : 0U; });
+  EXPECT_EQ(last.way, Way::stages);
+  EXPECT_FALSE(last.is_heard);
+}
+
+TEST(CopyChoice, TriesAgainAndChanges) {
+  Calls calls;
+  calls.settle(stages_are_slow);
+  std::uint32_t trials = 0;
+  for (std::uint32_t i = 0; i < CopyChoice::calls_per_trial; ++i)
+    trials += calls.next(stages_are_fast).is_trial ? 1 : 0;
+  EXPECT_EQ(trials, calls_of_trial);
+  EXPECT_EQ(calls.next(stages_are_fast).way, Way::stages);
+  for (std::uint32_t i = 0; i < CopyChoice::calls_per_trial; ++i) calls.next(stages_are_slow);
+  EXPECT_EQ(calls.next(stages_are_slow).way, Way::kernel);
+}
+
+TEST(CopyChoice, EndsCopiesThatTakeLongerThanInTheirTrial) {
+  Calls calls;
+  calls.settle(stages_are_slow);
+  const auto take = [&](std::uint32_t number, std::uint32_t time_ns) {
+    Call call;
+    for (std::uint32_t i = 0; i < number; ++i) call = calls.next([&](Way) { return time_ns; });
+    return call.way;
+  };
+  EXPECT_EQ(take(50, 124), Way::kernel) << "as long as before";
+  EXPECT_EQ(take(CopyChoice::slow_calls_to_end - 1, 200), Way::kernel);
+  EXPECT_EQ(take(2, 100), Way::kernel) << "not on end";
+  EXPECT_EQ(take(CopyChoice::slow_calls_to_end + 2, 200), Way::stages);
+}
+
+TEST(CopyChoice, HoldsTimesAgainstSizesWhereThoseOfAClassDiffer) {
+  Calls calls;
+  std::size_t mibs = 0;
+  for (int call = 0; call < 200; ++call) {
+    mibs = call % 2 == 0 ? 64 : 1024;  // the same class
+    const auto time_of = [&](Way way) { return static_cast<std::uint32_t>(mibs) * stages_are_slow(way); };
+    const Call each = calls.next(time_of, {Operation::scatter, mibs * mib});
+    if (call > 50) {
+      EXPECT_EQ(each.way, Way::kernel) << call;
+    }
   }
 }
 
-// Leaves out the call that tries stages.
-bool prefers_kernel(CopyChoice& choice, std::size_t bytes) {
-  const bool first = choice.prefers_kernel(bytes);
-  return choice.prefers_kernel(bytes) || first;
+TEST(CopyChoice, HoldsOperationsAndSizesApart) {
+  Calls calls;
+  const auto way_of = [&](Operation operation, std::size_t bytes) {
+    return calls.next(stages_are_slow, {operation, bytes}).way;
+  };
+  calls.settle(stages_are_slow);
+  EXPECT_EQ(way_of(Operation::all_to_all, mib + 5), Way::kernel);
+  EXPECT_EQ(way_of(Operation::all_to_all, 2 * mib - 1), Way::kernel);
+  EXPECT_EQ(way_of(Operation::all_to_all, mib - 1), Way::stages);
+  EXPECT_EQ(way_of(Operation::all_to_all, 2 * mib), Way::stages);
+  EXPECT_EQ(way_of(Operation::scatter, mib), Way::stages);
+  calls.settle(stages_are_slow, {Operation::scatter, 256 * mib});
+  EXPECT_EQ(way_of(Operation::scatter, 32 * mib), Way::kernel) << "all large ones are alike";
+  calls.settle(stages_are_slow, {Operation::scatter, 1});
+  EXPECT_EQ(way_of(Operation::scatter, mib / 4), Way::kernel) << "so are all small ones";
 }
 
-TEST(CopyChoice, TakesStagesUntilSomeCallsOnEndWereSlow) {
-  CopyChoice choice(CopyChoice::moved_byte_ns);
-  EXPECT_FALSE(prefers_kernel(choice, mib));
-  note(choice, mib, slow, CopyChoice::needed_doubts - 1);
-  EXPECT_FALSE(prefers_kernel(choice, mib));
-  note(choice, mib, fast, 1);
-  note(choice, mib, slow, CopyChoice::needed_doubts - 1);
-  EXPECT_FALSE(prefers_kernel(choice, mib)) << "the fast one counts";
-  note(choice, mib, slow, 1);
-  EXPECT_TRUE(prefers_kernel(choice, mib));
-}
-
-TEST(CopyChoice, TriesStagesNowAndThenAndComesBackToThem) {
-  CopyChoice choice(CopyChoice::moved_byte_ns);
-  note(choice, mib, slow);
-  int tried = 0;
-  for (std::uint32_t call = 0; call < 4 * CopyChoice::calls_per_trial; ++call)
-    tried += choice.prefers_kernel(mib) ? 0 : 1;
-  EXPECT_EQ(tried, 4);
-  note(choice, mib, fast);
-  EXPECT_FALSE(prefers_kernel(choice, mib));
-}
-
-TEST(CopyChoice, HoldsSizesApart) {
-  CopyChoice choice(CopyChoice::moved_byte_ns);
-  note(choice, mib, slow);
-  EXPECT_TRUE(prefers_kernel(choice, mib + 5));
-  EXPECT_TRUE(prefers_kernel(choice, 2 * mib - 1));
-  EXPECT_FALSE(prefers_kernel(choice, mib - 1));
-  EXPECT_FALSE(prefers_kernel(choice, 2 * mib));
-  note(choice, 256 * mib, slow);
-  EXPECT_TRUE(prefers_kernel(choice, 32 * mib)) << "all large ones are alike";
-  note(choice, 1, slow);
-  EXPECT_TRUE(prefers_kernel(choice, mib / 4)) << "so are all small ones";
-}
-
-TEST(CopyChoice, LetsMostOfACallDecide) {
-  CopyChoice choice(CopyChoice::moved_byte_ns);
-  for (int call = 0; call < CopyChoice::needed_doubts; ++call) {
-    CopyChoice::Timings timings;
-    const bool is_slow = choice.is_slow({mib, nanoseconds(50'000'000)});
-    for (int piece = 0; piece < 4; ++piece) timings.add(mib, choice.is_slow(fast));
-    for (int piece = 0; piece < 3; ++piece) timings.add(mib, is_slow);
-    choice.note(mib, timings);
-  }
-  EXPECT_FALSE(prefers_kernel(choice, mib));
-}
-
-TEST(CopyChoice, LearnsNothingFromACallThatHasCopiedNothing) {
-  CopyChoice choice(CopyChoice::moved_byte_ns);
-  note(choice, mib, slow, CopyChoice::needed_doubts - 1);
-  choice.note(mib, {});
-  note(choice, mib, slow, 1);
-  EXPECT_TRUE(prefers_kernel(choice, mib));
-}
-
-TEST(CopyChoice, TakesStagesForFastMoreOftenWhereDataIsFolded) {
-  const CopyChoice moved(CopyChoice::moved_byte_ns), folded(CopyChoice::folded_byte_ns);
-  constexpr CopyChoice::Timing between{mib, nanoseconds(56'000)};
-  EXPECT_TRUE(moved.is_slow(between));
-  EXPECT_FALSE(folded.is_slow(between));
-  EXPECT_TRUE(folded.is_slow(slow));
+TEST(LoanCard, TellsTheLongestTimeOfOneCallThatAllTellOf) {
+  const testing::BoardsInMemory boards(3, Commons::Stages{256, 4});
+  const auto tell = [&](std::uint32_t rank, std::uint32_t call, std::uint32_t took_ns) {
+    boards.of(rank).write_card(2, {.timed_call = call, .took_ns = took_ns});
+  };
+  tell(0, 7, 100);
+  tell(1, 7, 300);
+  tell(2, 7, 200);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) EXPECT_EQ(boards.of(rank).longest_time(2), 300U);
+  tell(1, 6, 300);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) EXPECT_EQ(boards.of(rank).longest_time(2), std::nullopt);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) tell(rank, 0, 1);
+  EXPECT_EQ(boards.of(0).longest_time(2), std::nullopt) << "none tells of any";
 }
 
 }  // namespace

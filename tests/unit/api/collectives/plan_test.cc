@@ -176,7 +176,7 @@ TEST(Plan, OfTwoPartsSaysSo) {
   EXPECT_TRUE(text.ends_with("; in one piece where all buffers are shared tensors")) << text;
   const std::string large = plans.explain({.operation = Operation::all_reduce, .count = 2 << 20});
   EXPECT_TRUE(
-      large.ends_with(", or where stages are slow and every rank may copy them out of the others' "
+      large.ends_with(", or where that is faster and every rank may copy them out of the others' "
                       "processes"))
       << large;
   const std::string moved = plans.explain({.operation = Operation::all_to_all, .count = 1 << 20});
