@@ -115,9 +115,12 @@ class Mover {
 };
 
 // So that it is known which way is faster.
+void settle(Mover& mover) {
+  for (int call = 0; call < settled; ++call) mover.call(call, false);
+}
 void settle(ProcessGroup& world, Movement movement) {
   Mover mover(world, movement, false, false, false);
-  for (int call = 0; call < settled; ++call) mover.call(call, false);
+  settle(mover);
 }
 
 // Each buffer of each rank lies in the arena or in ordinary memory, and some ranks work in place.
@@ -148,7 +151,7 @@ TEST(MovedLoans, AreCopiedOnceWhereStagesAreSlow) {
       clock_of_stages = stages_are_slow;
       ProcessGroup world = init_with_boards();
       Mover mover(world, movement, false, false, false);
-      for (int call = 0; call < settled; ++call) mover.call(call, false);
+      settle(mover);
       const std::size_t before = copied_bytes;
       mover.call(settled, false);
       const bool takes = movement != Movement::scatter || rank != 0;
@@ -165,7 +168,7 @@ TEST(MovedLoans, AreCopiedWhereStagesAreSlowForOneRank) {
     clock_of_stages = rank == ranks - 1 ? stages_are_slow : 1;
     ProcessGroup world = init_with_boards();
     Mover mover(world, Movement::all_to_all, false, false, false);
-    for (int call = 0; call < settled; ++call) mover.call(call, false);
+    settle(mover);
     const std::size_t before = copied_bytes;
     mover.call(settled, false);
     const std::size_t wanted = static_cast<std::size_t>(ranks - 1) * block * sizeof(std::int32_t);
@@ -264,7 +267,7 @@ TEST(MovedLoans, ThatFailEndTheCallAndSayWhose) {
       clock_of_stages = stages_are_slow;
       ProcessGroup world = init_with_boards();
       Mover mover(world, Movement::all_to_all, false, false, false);
-      for (int call = 0; call < settled; ++call) mover.call(call, false);
+      settle(mover);
       expect_failing_copies_to_end(world, error, [&] { mover.call_unchecked(); });
       destroy();
     };
@@ -278,7 +281,7 @@ TEST(MovedLoans, GoByStagesWhereOneMayNotReadAnyMore) {
     clock_of_stages = stages_are_slow;
     ProcessGroup world = init_with_boards();
     Mover mover(world, Movement::all_to_all, false, false, false);
-    for (int call = 0; call < settled; ++call) mover.call(call, false);
+    settle(mover);
     if (rank == 1) refuse_calls({refused_copies});
     const std::size_t before = copied_bytes;
     for (int call = 0; call < 6; ++call) mover.call(settled + call, false);
