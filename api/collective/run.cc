@@ -291,6 +291,7 @@ void Run::drop_memory() noexcept {
   kept_.errand.reset();
   device_.reset();
   loans_.end();
+  copying_ = {};
   second_ = nullptr;
   inputs_.clear();
   outputs_.clear();

@@ -178,6 +178,24 @@ TEST(MovedLoans, AreCopiedWhereStagesAreSlowForOneRank) {
   for (const int ranks : {2, 3}) EXPECT_EQ(run_ranks(ranks, run, over_shm), 0);
 }
 
+// A time that is to be told waits until a call tells times.
+TEST(MovedLoans, AreCopiedWhereSmallCallsComeBetween) {
+  const auto run = [](int, int) {
+    clock_of_stages = stages_are_slow;
+    ProcessGroup world = init_with_boards();
+    Mover mover(world, Movement::all_to_all, false, false, false);
+    for (int call = 0; call < settled; ++call) {
+      mover.call(call, false);
+      world.barrier();
+    }
+    const std::size_t before = copied_bytes;
+    mover.call(settled, false);
+    expect_equal(copied_bytes - before, block * sizeof(std::int32_t), "copied bytes");
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+}
+
 TEST(MovedLoans, AreTriedAndNotCopiedWhereStagesAreFast) {
   const auto run = [](int, int ranks) {
     clock_of_stages = stages_are_fast;
