@@ -89,8 +89,11 @@ bool Commons::waits_in(std::uint32_t rank, std::int64_t number) const noexcept {
 
 void Commons::write_card(std::uint32_t card, const LoanCard& content) noexcept {
   SharedCard& own = shared_card(team_.rank, card);
-  own.is_withdrawn.store(0, std::memory_order_relaxed);  // published by the mark, with the rest
-  own.content = content;
+  // What says the same already stays in the caches of those who read it. relaxed: published by the mark, with
+  // the rest.
+  if (own.is_withdrawn.load(std::memory_order_relaxed) != 0)
+    own.is_withdrawn.store(0, std::memory_order_relaxed);
+  if (own.content != content) own.content = content;
 }
 
 LoanCard Commons::card(std::uint32_t rank, std::uint32_t card) const noexcept {

@@ -77,7 +77,9 @@ struct LoanCard {
   struct Buffer {
     transport::RemoteKey key;
     std::uint64_t bytes = 0;
+    friend bool operator==(const Buffer&, const Buffer&) = default;
   };
+  friend bool operator==(const LoanCard&, const LoanCard&) = default;
   std::uint32_t lent = 0;                     // bits
   std::uint32_t timed_call = 0, took_ns = 0;  // the earlier one's number, as in CopyChoice::Timing
   Buffer buffers[2] = {};                     // input, output

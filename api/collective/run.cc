@@ -48,6 +48,12 @@ Posted Run::fail_to_begin() noexcept {
   transport::Request* const request = std::exchange(request_, nullptr);
   messenger_->end_composite(*request, Code::exhausted);
   messenger_->release(*request);
+  return give_up();
+}
+
+// What it has lent as long as it was `straight` others may be reading.
+Posted Run::give_up() noexcept {
+  loans_.withdraw();
   drop_memory();
   return {Code::exhausted};
 }
@@ -81,18 +87,14 @@ Posted Run::begin(const PlanHandle& plan) noexcept {
     else
       keep_lists();
   } catch (const std::bad_alloc&) {
-    drop_memory();
-    return {Code::exhausted};
+    return give_up();
   }
   auto* const agent = static_cast<Agent*>(this);
   transport::CompositeSpec spec{.context = lane_.context, .agent = agent, .on_interrupt = on_interrupt};
   spec.timeout = call_->timeout;
   spec.gives_up = call_->gives_up;
   request_ = messenger.begin_composite(spec);
-  if (request_ == nullptr) {
-    drop_memory();
-    return {Code::exhausted};
-  }
+  if (request_ == nullptr) return give_up();
   if (device_) [[unlikely]] {
     request_->device = device_->begin(nullptr, 0);
     if (request_->device == nullptr) return fail_to_begin();
@@ -145,7 +147,7 @@ void Run::prepare(const PlanHandle& plan) {
   const tensor::Reduction* const reduction = call.reduction.get();
   if (!call.inputs.empty() || !call.outputs.empty() || (reduction != nullptr && reduction->prepares()))
     prepare_staging();
-  begin_loans(*plan);
+  if (state_ != State::straight) begin_loans(*plan);
   if (second_ != nullptr && loans_.may_bring() && plan->if_lent->most_operands > 1)
     brought_ =
         scratch_pool_.take((plan->if_lent->most_operands - 1) * piece_count() * call.question.element_bytes);

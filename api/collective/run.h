@@ -198,6 +198,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   void close() noexcept;
   void take_scratch(std::size_t bytes);
   transport::Posted fail_to_begin() noexcept;
+  transport::Posted give_up() noexcept;
   void leave(base::Status status) noexcept;
   void drop_memory() noexcept;
   [[nodiscard]] std::byte*& memory_of(schedule::Space space) noexcept {
@@ -247,6 +248,11 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   [[nodiscard]] bool may_run_straight(const Plan& plan) const noexcept;
   bool run_straight(const PlanHandle& plan) noexcept;
   bool run_step(const schedule::Step& step) noexcept;
+  bool work_at_once(const schedule::Step& step) noexcept;
+  // Others are asked for loans, or what they are shown may go past the caches.
+  [[nodiscard]] bool has_large_steps() const noexcept {
+    return plan_->schedule.has_loans || plan_->stage_bytes != 0;
+  }
   bool look_for(const schedule::Step& step) noexcept;
   bool yield_for(const schedule::Step& step) noexcept;
   transport::Posted fail_straight() noexcept;

@@ -41,6 +41,7 @@ constexpr int most_yields = 3;
 [[gnu::hot]] bool Run::run_straight(const PlanHandle& plan) noexcept {
   try {
     keep_plan(plan);
+    if (plan->schedule.has_loans) begin_loans(*plan);
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -53,6 +54,11 @@ constexpr int most_yields = 3;
     ++executed_;
   }
   ring();
+  if (plan_->schedule.has_loans) {
+    if (loans_.withdrawn_by()) [[unlikely]]
+      return false;
+    loans_.end();
+  }
   if (RunList::is_linked(*this)) end_turn();
   lane_.history.end(sequence_);
   call_ = nullptr;
@@ -63,9 +69,11 @@ constexpr int most_yields = 3;
 inline bool Run::run_step(const Step& step) noexcept {
   switch (step.kind) {
     case StepKind::copy:
+      if (has_large_steps()) return work_at_once(step);
       copy_for(step, at(step.to), at(step.from), step.to.count * call_->question.element_bytes);
       return true;
     case StepKind::reduce: {
+      if (has_large_steps()) return work_at_once(step);
       const Slice* const slices = &plan_->schedule.operands[step.first_operand];
       for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = at(slices[i]);
       call_->reduction->fold(at(step.to), {operands_.data(), step.operand_count}, step.to.count);
@@ -77,6 +85,11 @@ inline bool Run::run_step(const Step& step) noexcept {
     case StepKind::receive: break;
   }
   return false;
+}
+
+bool Run::work_at_once(const Step& step) noexcept {
+  work(step, step.to.count);
+  return !failure_;
 }
 
 // Some 2 us, meanwhile it rings: those who sleep may be the ones that it waits for.

@@ -18,6 +18,7 @@ namespace parley::transport {
 // one cell of a shared-memory ring.
 struct RemoteKey {
   std::array<std::byte, 24> bytes{};
+  friend bool operator==(const RemoteKey&, const RemoteKey&) = default;
 };
 
 // Memory that a mover lets its peer read.

@@ -1,6 +1,7 @@
 #include "transport/shm/shm_neighbour.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 namespace parley::transport::shm {
@@ -10,7 +11,9 @@ std::optional<RemoteKey> ShmNeighbour::key_of(base::ConstMemoryRef memory) const
   if (!place) return std::nullopt;
   RemoteKey key;
   static_assert(sizeof(*place) <= sizeof(key.bytes));
-  std::memcpy(key.bytes.data(), &*place, sizeof(*place));
+  // Without what may stand between the two: equal places have equal keys.
+  std::memcpy(key.bytes.data() + offsetof(ArenaPlace, segment), &place->segment, sizeof(place->segment));
+  std::memcpy(key.bytes.data() + offsetof(ArenaPlace, offset), &place->offset, sizeof(place->offset));
   return key;
 }
 

@@ -33,11 +33,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t lent_count = 20'000;       // so few are shown at once where they are not lent
+constexpr std::int64_t many_count = 200'000;      // so many need a request
 constexpr std::int64_t copied_count = 1'100'001;  // of so many others make copies where all lend them
 
 // The ranks have met, and all have mapped what rank 0 lends.
-Tensor lent_by_all(ProcessGroup& world) {
-  const Tensor data = world.shared_tensor({lent_count}, DType::i32);
+Tensor lent_by_all(ProcessGroup& world, std::int64_t count = lent_count) {
+  const Tensor data = world.shared_tensor({count}, DType::i32);
   std::memset(data.mutable_data(), world.rank(), data.bytes());
   for (int i = 0; i < 20; ++i) world.broadcast(data, 0);
   return data;
@@ -145,30 +146,32 @@ TEST(Loans, ThatAreTakenBackWithoutAWordTellWhoDidSo) {
   struct Page {
     std::atomic<bool> are_taken_back{false}, has_failed{false};
   };
-  const SharedPage<Page> page;
-  const auto run = [&](int rank, int) {
-    ProcessGroup world = init();
-    const Tensor data = lent_by_all(world);
-    await_return_of_all(world);
-    if (rank == 0) {
-      const Work work = world.broadcast(data, 0, {.async_op = true});
-      const detail::GroupState& group = *detail::GroupAccess::state(world);
-      group.world->engine->locked([&](transport::Messenger&) {  // so that nobody misses the boards
-        collective::Commons& commons = *group.channel->take_commons().release();
-        for (std::uint32_t card = 0; card < collective::Commons::slots; ++card) commons.withdraw_card(card);
-        page->are_taken_back = true;
-        while (!page->has_failed) std::this_thread::yield();
+  for (const std::int64_t count : {lent_count, many_count}) {
+    const SharedPage<Page> page;
+    const auto run = [&](int rank, int) {
+      ProcessGroup world = init();
+      const Tensor data = lent_by_all(world, count);
+      await_return_of_all(world);
+      if (rank == 0) {
+        const Work work = world.broadcast(data, 0, {.async_op = true});
+        const detail::GroupState& group = *detail::GroupAccess::state(world);
+        group.world->engine->locked([&](transport::Messenger&) {  // so that nobody misses the boards
+          collective::Commons& commons = *group.channel->take_commons().release();
+          for (std::uint32_t card = 0; card < collective::Commons::slots; ++card) commons.withdraw_card(card);
+          page->are_taken_back = true;
+          while (!page->has_failed) std::this_thread::yield();
+          _exit(0);
+        });
+      } else {
+        await([&] { return page->are_taken_back.load(); }, "rank 0 lends, and takes it back");
+        const auto late = expect_throws<TimeoutError>([&] { world.broadcast(data, 0, {.timeout = 300ms}); });
+        expect_contains(late.what(), "it waited for rank 0");
+        page->has_failed = true;
         _exit(0);
-      });
-    } else {
-      await([&] { return page->are_taken_back.load(); }, "rank 0 lends, and takes it back");
-      const auto late = expect_throws<TimeoutError>([&] { world.broadcast(data, 0, {.timeout = 300ms}); });
-      expect_contains(late.what(), "it waited for rank 0");
-      page->has_failed = true;
-      _exit(0);
-    }
-  };
-  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+      }
+    };
+    EXPECT_EQ(run_ranks(2, run, over_shm), 0) << count;
+  }
 }
 
 // Who has no memory to lend does not wait.
@@ -222,13 +225,15 @@ void expect_no_loan_of_one_who_has_given_up(
 }
 
 TEST(Loans, OfALenderThatHasGivenUpAreNotRead) {
-  const auto run = [](int, int) {
-    ProcessGroup world = init();
-    const Tensor data = lent_by_all(world);
-    expect_no_loan_of_one_who_has_given_up(
-        world, data, [&](auto timeout) { world.broadcast(data, 0, {.timeout = timeout}); });
-  };
-  EXPECT_EQ(run_ranks(2, run, over_shm), 0);
+  for (const std::int64_t count : {lent_count, many_count}) {
+    const auto run = [count](int, int) {
+      ProcessGroup world = init();
+      const Tensor data = lent_by_all(world, count);
+      expect_no_loan_of_one_who_has_given_up(
+          world, data, [&](auto timeout) { world.broadcast(data, 0, {.timeout = timeout}); });
+    };
+    EXPECT_EQ(run_ranks(2, run, over_shm), 0) << count;
+  }
 }
 
 // Between the two parts of a call: it has told that it lends all, and has gone when the other one hears of

@@ -78,6 +78,16 @@ TEST_F(Neighbours, SeesWhatWasShownAsItIsAndKeepsItWhenTheLinkHasEnded) {
   EXPECT_EQ(seen.get()[999], std::byte{42});
 }
 
+// Who tells others of it again compares them.
+TEST_F(Neighbours, GivesOnePlaceOneKey) {
+  Sides sides;
+  const ShmNeighbour here(sides.own, sides.its_memory, sides.bell);
+  const auto key = here.key_of({sides.memory.get() + 64, 1'000});
+  ASSERT_TRUE(key);
+  EXPECT_EQ(here.key_of({sides.memory.get() + 64, 2'000}), key);
+  EXPECT_NE(here.key_of({sides.memory.get() + 128, 1'000}), key);
+}
+
 TEST_F(Neighbours, HasNoKeyForWhatLiesElsewhere) {
   Sides sides;
   const ShmNeighbour here(sides.own, sides.its_memory, sides.bell),
