@@ -48,13 +48,13 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
 void Loans::end() noexcept {
   if (commons_ == nullptr) return;
   commons_ = nullptr;
-  is_lent_[0] = is_lent_[1] = is_told_ = is_all_lent_ = is_any_copied_ = false;
+  has_asked_ = is_lent_[0] = is_lent_[1] = is_told_ = is_all_lent_ = is_any_copied_ = false;
   liar_.reset();
   for (View& view : views_) view = View();
 }
 
 // Nothing: not all others see it. All are shown it all the same, for the next time.
-std::optional<transport::RemoteKey> Loans::key_of(base::ConstMemoryRef memory) const noexcept {
+std::optional<transport::RemoteKey> Loans::key_of(base::ConstMemoryRef memory) noexcept {
   if (memory.data == nullptr || memory.bytes == 0) return std::nullopt;
   std::optional<transport::RemoteKey> key;
   bool is_seen = true;
@@ -63,7 +63,9 @@ std::optional<transport::RemoteKey> Loans::key_of(base::ConstMemoryRef memory) c
     if (other == nullptr) return std::nullopt;
     if (!key) key = other->key_of(memory);
     if (!key) return std::nullopt;  // it is none that can be shown
-    is_seen = other->show(memory) == Sight::sees && is_seen;
+    const Sight sight = other->show(memory);
+    is_seen = is_seen && sight == Sight::sees;
+    has_asked_ = has_asked_ || sight == Sight::asked;
   }
   return is_seen ? key : std::nullopt;
 }

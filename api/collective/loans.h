@@ -47,6 +47,8 @@ class Loans {
   void use_card(std::uint32_t card) noexcept { card_ = card; }
   void end() noexcept;
 
+  // Whether others have been shown what could be lent, and have not answered yet.
+  [[nodiscard]] bool has_asked() const noexcept { return has_asked_; }
   [[nodiscard]] bool lends() const noexcept { return is_lent_[0] || is_lent_[1]; }
   [[nodiscard]] bool lends(schedule::Loan buffer) const noexcept { return is_lent_[index_of(buffer)]; }
   // Whether this rank could lend all that Plan::if_lent takes of it. REQUIRES: that was asked for.
@@ -96,7 +98,7 @@ class Loans {
   static std::size_t index_of(schedule::Loan buffer) noexcept {
     return buffer == schedule::Loan::input ? 0 : 1;
   }
-  [[nodiscard]] std::optional<transport::RemoteKey> key_of(base::ConstMemoryRef memory) const noexcept;
+  [[nodiscard]] std::optional<transport::RemoteKey> key_of(base::ConstMemoryRef memory) noexcept;
   [[nodiscard]] bool may_copy() const noexcept;
   [[nodiscard]] std::optional<transport::RemoteKey> key_for_copies(
       base::ConstMemoryRef memory) const noexcept;
@@ -111,6 +113,7 @@ class Loans {
   const transport::Messenger* messenger_ = nullptr;
   base::ConstMemoryRef own_[2];
   bool copies_ = false;
+  bool has_asked_ = false;
   bool is_lent_[2] = {};
   bool is_told_ = false;
   bool is_all_lent_ = false, is_any_copied_ = false;  // by everyone

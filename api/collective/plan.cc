@@ -13,7 +13,7 @@ namespace {
 // More work than that, some 50 us, is done in pieces, between which others have their turn.
 constexpr std::uint64_t most_straight_bytes = 512 << 10;
 // So few bytes are written as fast where their readers' caches still hold them: see README.md.
-constexpr std::uint64_t most_bytes_in_one_place = 1024;
+constexpr std::uint64_t most_bytes_in_one_place = 4096;
 
 // By which algorithm it shall be done where everyone lends, if it is worth it to ask first who does. A
 // function of what all ranks know.
@@ -108,7 +108,8 @@ std::unique_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, st
     const schedule::Step& step = steps[i];
     plan.most_operands = std::max<std::size_t>(plan.most_operands, step.operand_count);
     if (step.kind == schedule::StepKind::receive) plan.sends_to_us[step.peer] = true;
-    if (schedule::is_local(step)) plan.local_count += step.to.count;
+    if (step.kind == schedule::StepKind::copy) plan.local_count += step.to.count;
+    if (step.kind == schedule::StepKind::reduce) plan.local_count += step.to.count * (step.operand_count - 1);
     blockers[i] = step.blockers;
     if (step.blockers != 0) continue;
     if (schedule::is_local(step))

@@ -59,7 +59,7 @@ struct Plan {
   std::size_t most_operands = 0;  // of one step
   std::size_t step_count = 0;     // schedule.steps.size(), which multiplies: asked by each call
   std::size_t stage_bytes = 0;    // see Commons::stage(). The same on all ranks of a host
-  std::uint64_t local_count = 0;  // elements that its steps copy and fold into
+  std::uint64_t local_count = 0;  // elements that its steps copy, and fold into others
   bool is_straight = false;       // one part, few bytes, no messages, no scratch memory: see straight.cc
   bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
 

@@ -109,8 +109,7 @@ Posted Run::begin(const PlanHandle& plan) noexcept {
   has_told_ = false;
   transport::Request* const request = request_;
   // The look for those that have died, and for aborts, is the first thing that may fail it.
-  is_interrupted_ =
-      messenger.abort_record(lane_.context) != nullptr || messenger.casualty_of(lane_.context).has_value();
+  is_interrupted_ = has_bad_news();
   advance();
   return {Code::in_progress, request};
 }

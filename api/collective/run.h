@@ -99,7 +99,8 @@ struct Lane {
 // Course: idle --start()--> running --all steps have ended--> idle
 //         idle --start()--> undecided --settle()--> running
 //         idle --start()--> straight --all steps have ended--> idle
-//                           straight --a mark has not come--> running, or idle if there is no memory for that
+//                           straight --a mark has not come, or it fails--> running, or idle if there is no
+//                                                              memory for that
 //         running, undecided --something fails, or it is interrupted--> failing --no part is left--> idle
 // While it is failing it begins nothing; what is under way is ended by the abort of the context.
 //
@@ -210,6 +211,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
 
   // work.cc: its copies and reductions, piece by piece
   bool work_pieces() noexcept;
+  void ring_before(const schedule::Step& step) noexcept;
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
   void work(const schedule::Step& step, std::uint64_t count) noexcept;
   [[nodiscard]] bool is_shown(const schedule::Slice& slice) const noexcept;
@@ -245,14 +247,12 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   static void on_part_done(transport::Request& part) noexcept;
 
   // straight.cc: step by step, as long as the others come at once
+  [[nodiscard]] bool has_bad_news() const noexcept;
   [[nodiscard]] bool may_run_straight(const Plan& plan) const noexcept;
   bool run_straight(const PlanHandle& plan) noexcept;
   bool run_step(const schedule::Step& step) noexcept;
   bool work_at_once(const schedule::Step& step) noexcept;
-  // Others are asked for loans, or what they are shown may go past the caches.
-  [[nodiscard]] bool has_large_steps() const noexcept {
-    return plan_->schedule.has_loans || plan_->stage_bytes != 0;
-  }
+  [[nodiscard]] bool has_large_steps() const noexcept;
   bool look_for(const schedule::Step& step) noexcept;
   bool yield_for(const schedule::Step& step) noexcept;
   transport::Posted fail_straight() noexcept;
@@ -339,7 +339,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::size_t parts_under_way_ = 0;
   std::vector<std::uint32_t> awaited_;                  // steps: marks that have not come
   std::vector<Part> probes_;                            // by rank, once there was one: see probe()
-  CopyChoice::Call copying_;                            // how it does what may be copied
+  CopyChoice::Call copying_;                            // how it does what may be copied; nothing while idle
   CopyChoice::Timing told_;                             // what it tells, if that is heard
   std::chrono::steady_clock::time_point second_began_;  // if its time counts
   std::uint64_t finished_ = 0;                          // elements of the output that were divided (avg)

@@ -25,24 +25,34 @@ constexpr int looks_before_long_pause = 32;
 constexpr int most_yields = 3;
 }  // namespace
 
+// An abort, or a death, which is what its failures are to be told by.
+[[gnu::hot]] bool Run::has_bad_news() const noexcept {
+  return messenger_->abort_record(lane_.context) != nullptr ||
+         messenger_->casualty_of(lane_.context).has_value();
+}
+
 // A call that was handed over is one whose caller does not wait.
 [[gnu::hot]] bool Run::may_run_straight(const Plan& plan) const noexcept {
   const Call& call = *call_;
   const bool is_plain =
       call_ != &kept_ && call.inputs.empty() && call.outputs.empty() &&
       (call.reduction == nullptr || (!call.reduction->prepares() && !call.reduction->finishes()));
-  return plan.is_straight && is_plain && lane_.sharing.turns.empty() &&
-         messenger_->abort_record(lane_.context) == nullptr &&
-         !messenger_->casualty_of(lane_.context).has_value();
+  return plan.is_straight && is_plain && lane_.sharing.turns.empty() && !has_bad_news();
 }
 
-// False: a mark has not come, or somebody has called something else. Does not need `plan` once it has run
-// steps: who gives the core away lets others into the cache that it is in.
+// False: there was no memory before it began; a mark has not come, somebody has called something else, has
+// lent what cannot be found or taken back what was read. Does not need `plan` once it has run steps: who
+// gives the core away lets others into the cache that it is in.
 [[gnu::hot]] bool Run::run_straight(const PlanHandle& plan) noexcept {
   try {
     keep_plan(plan);
     if (plan->schedule.has_loans) begin_loans(*plan);
   } catch (const std::bad_alloc&) {
+    return false;
+  }
+  // The answer comes by the network, at which a run looks that waits.
+  if (loans_.has_asked()) {
+    loans_.end();
     return false;
   }
   local_offset_ = 0;
@@ -64,6 +74,11 @@ constexpr int most_yields = 3;
   call_ = nullptr;
   state_ = State::idle;
   return true;
+}
+
+// Loans are to be looked for, and what is folded may be shown past the caches.
+inline bool Run::has_large_steps() const noexcept {
+  return plan_->schedule.has_loans || plan_->stage_bytes != 0;
 }
 
 inline bool Run::run_step(const Step& step) noexcept {
@@ -88,6 +103,7 @@ inline bool Run::run_step(const Step& step) noexcept {
 }
 
 bool Run::work_at_once(const Step& step) noexcept {
+  ring_before(step);
   work(step, step.to.count);
   return !failure_;
 }
@@ -111,6 +127,7 @@ bool Run::work_at_once(const Step& step) noexcept {
   ring();
   for (int i = 0; i < most_yields && !failure_; ++i) {
     lane_.engine.give_core_away();
+    if (has_bad_news()) return false;
     if (has_come(step)) return true;
   }
   return false;

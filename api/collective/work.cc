@@ -27,15 +27,17 @@ constexpr std::uint64_t pieces_per_copy = 4;
 // Copies and reduces what one turn is long enough for, or until a transfer may begin. False: the turn is
 // over.
 bool Run::work_pieces() noexcept {
-  // Others may sleep, and could work meanwhile.
-  if (owes_ring_ && plan_->schedule.steps[agenda_.first_local()].to.count * call_->question.element_bytes >
-                        most_bytes_before_ringing)
-    ring();
+  ring_before(plan_->schedule.steps[agenda_.first_local()]);
   for (std::uint64_t left = piece_count();;) {
     left -= std::min(left, work_a_piece(left));
     if (left == 0) return false;
     if (agenda_.has_transfer() || !agenda_.has_local()) return true;
   }
+}
+
+// Others may sleep, and could work meanwhile.
+void Run::ring_before(const Step& step) noexcept {
+  if (step.to.count * call_->question.element_bytes > most_bytes_before_ringing) ring();
 }
 
 // Of the oldest step that is not done, at most so many elements. How many.

@@ -1,6 +1,11 @@
 // What ranks tell each other of what they lend: it stays until something else is told.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
 #include "api/collective/commons.h"
 #include "tests/unit/api/collectives/boards_in_memory.h"
 
@@ -16,13 +21,29 @@ LoanCard card_of(std::uint64_t bytes) {
   return card;
 }
 
+auto content_of(const LoanCard& card) {
+  const auto& [input, output] = card.buffers;
+  return std::tuple(card.lent, card.timed_call, card.took_ns, input.key.bytes, input.bytes, output.key.bytes,
+                    output.bytes);
+}
+
+// Whatever it is that differs from what stood there.
 TEST(LoanCards, TellWhatWasWrittenLast) {
   const BoardsInMemory boards(2, {.bytes = 4096});
-  for (const std::uint64_t bytes : {100U, 100U, 200U, 100U}) {
-    boards.of(0).write_card(3, card_of(bytes));
-    EXPECT_EQ(boards.of(1).card(0, 3), card_of(bytes));
-    EXPECT_EQ(boards.of(1).card(0, 4), LoanCard()) << "each tells of its own calls";
-  }
+  std::vector<LoanCard> cards(9, card_of(100));
+  cards[1].lent = LoanCard::output_bit;
+  cards[2].timed_call = 5;
+  cards[3].took_ns = 6;
+  cards[4].buffers[0].key.bytes[23] = std::byte{7};
+  cards[5].buffers[0].bytes = 8;
+  cards[6].buffers[1].key.bytes[0] = std::byte{9};
+  cards[7].buffers[1].bytes = 10;
+  for (const LoanCard& card : cards)
+    for (const LoanCard& told : {cards[0], card, card}) {
+      boards.of(0).write_card(3, told);
+      EXPECT_EQ(content_of(boards.of(1).card(0, 3)), content_of(told)) << &card - cards.data();
+      EXPECT_EQ(boards.of(1).card(0, 4), LoanCard()) << "each tells of its own calls";
+    }
 }
 
 TEST(LoanCards, ThatWereWithdrawnCountAgainOnceTheyAreWrittenAgain) {

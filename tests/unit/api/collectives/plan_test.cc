@@ -40,7 +40,7 @@ TEST(Plan, TellsAllRanksTheSamePlaceWithRoomForWhatItsTurnsUse) {
         Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all})
     for (const std::uint32_t ranks : {2, 3, 4, 7})
       for (const std::uint32_t element_bytes : {1, 4, 8})
-        for (const std::uint64_t bytes : {8, 1000, 1024, 1032, 10'000, 70'000, 1'000'000}) {
+        for (const std::uint64_t bytes : {8, 1000, 4096, 4104, 10'000, 70'000, 1'000'000}) {
           const Question question{.operation = operation,
                                   .root = ranks - 1,
                                   .count = bytes / element_bytes,
@@ -49,7 +49,7 @@ TEST(Plan, TellsAllRanksTheSamePlaceWithRoomForWhatItsTurnsUse) {
           ASSERT_GT(first->schedule.turns, 0U) << "by messages";
           const std::uint64_t used = first->schedule.stage_count * element_bytes;
           ASSERT_LE(used, stage_bytes);
-          if (used <= 1024) {
+          if (used <= 4096) {
             EXPECT_EQ(first->stage_bytes, 0U) << used;
           } else {
             EXPECT_TRUE(std::has_single_bit(first->stage_bytes)) << used;
@@ -136,6 +136,30 @@ TEST(Plan, OfWhatIsMovedHasTwoPartsWhereItIsLarge) {
     EXPECT_EQ(calls_the_roll(Operation::all_gather, ranks, large), ranks == 2);
     EXPECT_FALSE(calls_the_roll(Operation::gather, ranks, 16 * large));
   }
+}
+
+// More would keep others from the engine for long; who reads all and copies nothing of its own has the least.
+TEST(Plan, IsRunStraightUpToABoundWhoeverLends) {
+  const auto reads_straight = [](std::uint64_t bytes) {
+    const auto plan = plan_of_rank(1, 2, {.operation = Operation::broadcast, .count = bytes});
+    EXPECT_EQ(plan->schedule.has_loans, bytes >= PlanCache::least_loan_bytes) << bytes;
+    return plan->is_straight;
+  };
+  constexpr std::uint64_t most = 512 << 10;
+  for (const std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{64} << 10, most})
+    EXPECT_TRUE(reads_straight(bytes)) << bytes;
+  EXPECT_FALSE(reads_straight(most + 1));
+}
+
+// What is folded is read: of 17 vectors more than of two.
+TEST(Plan, CountsWhatIsFolded) {
+  const auto local_count = [](std::uint32_t ranks) {
+    schedule::Overrides flat;
+    flat.set(Operation::reduce, schedule::Algorithm::flat);
+    return plan_of_rank(0, ranks, {.operation = Operation::reduce, .count = 1000}, flat)->local_count;
+  };
+  EXPECT_EQ(local_count(2), 1000U);
+  EXPECT_EQ(local_count(17), 16'000U);
 }
 
 // A rank that left out the first part would take what comes in it for the second one. Of many small blocks
