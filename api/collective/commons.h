@@ -42,10 +42,10 @@ namespace parley::collective {
 // 4. Where in its stage a turn has its place follows from the turn and from what its call uses at most, which
 //    all ranks know: another turn's place is in another stage, or was before by 3, whatever its call uses.
 // 5. Of a rank's cards calls use one after another, and there are as many as slots. A card is written, unless
-//    it says the same already, after
-//    its rank has made room for a turn of the call, or looked back from it, and so knows by 3 that all others
-//    have done with the call that used the card before, which took a turn at least; it is read by those who
-//    have seen a mark that was published after. What may be set later is `is_withdrawn`.
+//    it says the same already, after its rank has made room for a turn of the call, or looked back from it,
+//    and so knows by 3 that all others have done with the call that used the card before, which took a turn
+//    at least; it is read by those who have seen a mark that was published after. What may be set later is
+//    `is_withdrawn`.
 // Nothing of what others write is believed: a mark from nowhere makes wrong results, as a wrong message
 // would.
 struct BoardSlot {

@@ -40,19 +40,21 @@ constexpr int most_yields = 3;
   return plan.is_straight && is_plain && lane_.sharing.turns.empty() && !has_bad_news();
 }
 
-// False: there was no memory before it began; a mark has not come, somebody has called something else, has
-// lent what cannot be found or taken back what was read. Does not need `plan` once it has run steps: who
-// gives the core away lets others into the cache that it is in.
+// False: before it began there was no memory, or others have been asked for their answer; or a mark has not
+// come, somebody has called something else, has lent what cannot be found or taken back what was read. Does
+// not need `plan` once it has run steps: who gives the core away lets others into the cache that it is in.
 [[gnu::hot]] bool Run::run_straight(const PlanHandle& plan) noexcept {
   try {
     keep_plan(plan);
-    if (plan->schedule.has_loans) begin_loans(*plan);
+    if (plan->schedule.has_loans) {
+      begin_loans(*plan);
+      // The answer comes by the network, at which a run looks that waits.
+      if (loans_.has_asked()) {
+        loans_.end();
+        return false;
+      }
+    }
   } catch (const std::bad_alloc&) {
-    return false;
-  }
-  // The answer comes by the network, at which a run looks that waits.
-  if (loans_.has_asked()) {
-    loans_.end();
     return false;
   }
   local_offset_ = 0;

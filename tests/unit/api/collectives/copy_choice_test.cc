@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
-
-#include "api/collective/commons.h"
-#include "tests/unit/api/collectives/boards_in_memory.h"
 
 namespace parley::collective {
 namespace {
@@ -164,21 +162,6 @@ TEST(CopyChoice, HoldsOperationsAndSizesApart) {
   EXPECT_EQ(way_of(Operation::scatter, 32 * mib), Way::kernel) << "all large ones are alike";
   calls.settle(stages_are_slow, {Operation::scatter, 1});
   EXPECT_EQ(way_of(Operation::scatter, mib / 4), Way::kernel) << "so are all small ones";
-}
-
-TEST(LoanCard, TellsTheLongestTimeOfOneCallThatAllTellOf) {
-  const testing::BoardsInMemory boards(3, Commons::Stages{256, 4});
-  const auto tell = [&](std::uint32_t rank, std::uint32_t call, std::uint32_t took_ns) {
-    boards.of(rank).write_card(2, {.timed_call = call, .took_ns = took_ns});
-  };
-  tell(0, 7, 100);
-  tell(1, 7, 300);
-  tell(2, 7, 200);
-  for (std::uint32_t rank = 0; rank < 3; ++rank) EXPECT_EQ(boards.of(rank).longest_time(2), 300U);
-  tell(1, 6, 300);
-  for (std::uint32_t rank = 0; rank < 3; ++rank) EXPECT_EQ(boards.of(rank).longest_time(2), std::nullopt);
-  for (std::uint32_t rank = 0; rank < 3; ++rank) tell(rank, 0, 1);
-  EXPECT_EQ(boards.of(0).longest_time(2), std::nullopt) << "none tells of any";
 }
 
 }  // namespace

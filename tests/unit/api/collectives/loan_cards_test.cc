@@ -1,8 +1,10 @@
-// What ranks tell each other of what they lend: it stays until something else is told.
+// What ranks tell each other of what they lend, and how long a call has taken them: it stays until something
+// else is told.
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -54,6 +56,21 @@ TEST(LoanCards, ThatWereWithdrawnCountAgainOnceTheyAreWrittenAgain) {
   EXPECT_TRUE(boards.of(1).is_card_withdrawn(0, 3));
   boards.of(0).write_card(3, card_of(100));
   EXPECT_FALSE(boards.of(1).is_card_withdrawn(0, 3));
+}
+
+TEST(LoanCards, TellTheLongestTimeOfOneCallThatAllTellOf) {
+  const BoardsInMemory boards(3, Commons::Stages{256, 4});
+  const auto tell = [&](std::uint32_t rank, std::uint32_t call, std::uint32_t took_ns) {
+    boards.of(rank).write_card(2, {.timed_call = call, .took_ns = took_ns});
+  };
+  tell(0, 7, 100);
+  tell(1, 7, 300);
+  tell(2, 7, 200);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) EXPECT_EQ(boards.of(rank).longest_time(2), 300U);
+  tell(1, 6, 300);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) EXPECT_EQ(boards.of(rank).longest_time(2), std::nullopt);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) tell(rank, 0, 1);
+  EXPECT_EQ(boards.of(0).longest_time(2), std::nullopt) << "none tells of any";
 }
 
 }  // namespace
