@@ -129,8 +129,10 @@ bool Run::work_at_once(const Step& step) noexcept {
   ring();
   for (int i = 0; i < most_yields && !failure_; ++i) {
     lane_.engine.give_core_away();
-    if (has_bad_news()) return false;
+    // In this order: what the dead have shown before they died has come.
+    const bool is_over = has_bad_news();
     if (has_come(step)) return true;
+    if (is_over) return false;
   }
   return false;
 }

@@ -101,6 +101,7 @@ TEST(CollectiveKill, DisjointGroupsGoOn) {
     barrier_before_death(world, 3);
     Random random(static_cast<std::uint64_t>(rank / 2));
     for (int i = 0; i < 20; ++i) run_mixed_call(group, random);
+    if (rank >= 2) barrier_before_death(group, 1);
     if (rank == 3) kill(getpid(), SIGKILL);
     if (rank == 2) {
       const auto died = expect_throws<PeerDiedError>([&] {

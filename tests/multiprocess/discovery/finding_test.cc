@@ -69,7 +69,7 @@ TEST(Finding, ByAFileThatAKilledJobHasLeft) {
   const auto join_and_die = [&](int rank, int count) {
     std::signal(SIGTERM, SIG_IGN);
     ProcessGroup world = init(url_of(path, rank, count));
-    world.barrier();
+    await_return_of_all(world);  // one that outlives the other would remove the file
     kill(getpid(), SIGKILL);
   };
   EXPECT_EQ(run_ranks(2, join_and_die), killed_exit_code);

@@ -72,7 +72,7 @@ void run_rank(const Traffic& traffic, int rank, std::chrono::microseconds after,
   pthread_sigmask(SIG_UNBLOCK, &pipe, nullptr);
   set_log_level(LogLevel::error);  // each detached send that fails is a warning
   ProcessGroup world = init();
-  world.barrier();
+  barrier_before_death(world, 1);
   if (rank == 1) {
     std::thread([after] {
       std::this_thread::sleep_for(after);
