@@ -61,8 +61,9 @@ std::string deadlock_text(const FailedOperation& operation, Messenger& messenger
   const bool is_send = (peer.stall.id & transport::stall_of_send) != 0;
   std::string own =
       half_of_deadlock(self, operation.context, is_send, operation.tag, operation.peer, operation.name);
-  std::string other = half_of_deadlock(operation.peer, told.envelope.context, told.is_send, told.envelope.tag,
-                                       self, collective::describe_other(told.envelope.note, {}));
+  std::string other =
+      half_of_deadlock(operation.peer, told.envelope.context, told.is_send, told.envelope.tag, self,
+                       collective::describe_other(told.envelope.note, collective::Signature().packed()));
   if (operation.peer < self) std::swap(own, other);
   return concat("deadlock: ", own, ", ", other);
 }

@@ -136,7 +136,7 @@ class Commons {
   // Wakes those who sleep, so that they look at what was published. Costs a fence.
   void ring(transport::Messenger& messenger) const noexcept;
   // Whether rank `rank` has come so far.
-  [[nodiscard]] bool has_reached(std::uint32_t rank, std::uint64_t mark) noexcept {
+  [[nodiscard, gnu::always_inline]] bool has_reached(std::uint32_t rank, std::uint64_t mark) noexcept {
     Seen& seen = views_[rank].seen;
     if (seen.mark >= mark) return true;
     // acquire: what was written before the mark is read after it.
@@ -162,6 +162,12 @@ class Commons {
   [[nodiscard]] std::optional<std::uint64_t> call_of(std::uint32_t rank, std::uint64_t mark) const noexcept {
     const Seen& seen = views_[rank].seen;
     return turn_of(seen.mark) == turn_of(mark) ? std::optional(seen.call) : std::nullopt;
+  }
+  // Whether all are in the calls we are in, as far as is told: rank `rank` at `mark`, where ours was `own`,
+  // and in the turns before there was no stray. REQUIRES: the same.
+  [[nodiscard]] bool is_in_step(std::uint32_t rank, std::uint64_t mark, std::uint64_t own) const noexcept {
+    const Seen& seen = views_[rank].seen;
+    return !stray_ && (seen.call == own || turn_of(seen.mark) != turn_of(mark));
   }
   // A rank that was in another call than we were, in a turn whose mark nobody has waited for: who only shows
   // something waits for no mark of that turn, and what comes next may wait for a later one.

@@ -88,16 +88,15 @@ void Run::fail_with(const Failure& failure) noexcept {
   const std::uint32_t self = messenger_->options().self;
   if (failure.is_mismatch && failure.is_of_another_call) {
     const std::string text = words([&] {
-      return concat("rank ", failure.peer->number, " has called ",
-                    describe_other(failure.note, call_->signature), " in its place among its calls, rank ",
-                    self, " something else, before or in ", title());
+      return concat("rank ", failure.peer->number, " has called ", describe_other(failure.note, note_),
+                    " in its place among its calls, rank ", self, " something else, before or in ", title());
     });
     return abort({Kind::mismatched, text}, self);
   }
   if (failure.is_mismatch) {
     const std::string text = words([&] {
-      return concat("rank ", failure.peer->number, " has called ",
-                    describe_other(failure.note, call_->signature), ", rank ", self, " ", title());
+      return concat("rank ", failure.peer->number, " has called ", describe_other(failure.note, note_),
+                    ", rank ", self, " ", title());
     });
     return abort({Kind::mismatched, text}, self);
   }

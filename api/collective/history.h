@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "api/collective/signature.h"
@@ -22,8 +23,9 @@ class History {
  public:
   explicit History(std::uint32_t context) : context_(context) {}
 
-  // A call begins; its number.
-  std::int64_t begin(const Signature& signature) noexcept;
+  // A call begins; its number. `packed`: signature.packed(), for who knows it.
+  std::int64_t begin(const Signature& signature, std::uint64_t packed) noexcept;
+  std::int64_t begin(const Signature& signature) noexcept { return begin(signature, signature.packed()); }
   // One that has lasted long may have given its place to another one.
   void end(std::int64_t sequence) noexcept {
     if (is_recent(sequence)) entry_of(sequence).has_ended = true;
@@ -40,8 +42,10 @@ class History {
  private:
   // The numbers of calls fit beside a note in a tag, and begin again.
   static constexpr std::int64_t sequence_mask = (std::int64_t{1} << (63 - transport::note_bits)) - 1;
-  struct Entry {
-    Signature signature;
+  struct Entry {  // what is compared of a call's signature, and what that does not tell of it
+    std::uint64_t packed = 0;
+    std::optional<std::uint64_t> count;
+    int root = -1;
     bool has_ended = true;
   };
   [[nodiscard]] static std::size_t place_of(std::int64_t sequence) noexcept {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/collective/has_come.h"
 #include "api/collective/run.h"
 #include "transport/base/spin.h"
 
@@ -79,35 +80,13 @@ void Run::await(std::uint32_t index) noexcept {
   awaited_.push_back(index);
 }
 
-[[gnu::hot]] bool Run::has_come(const Step& step) noexcept {
-  if (step.for_lenders && !loans_.lends()) return true;
-  if (step.peer != schedule::everyone) return has_come(step.peer, step);
-  Commons& commons = *lane_.sharing.commons;
-  const std::uint64_t wanted = mark_of(step);
-  if (commons.all_have_reached(wanted)) return true;
-  for (const std::uint32_t rank : lane_.team.neighbours)
-    if (!has_come(rank, step)) return false;
-  commons.note_all(wanted);
-  return true;
-}
-
-// Who is in a turn of this call has called the same, and who was in an earlier turn what we had called then.
-[[gnu::hot]] bool Run::has_come(std::uint32_t rank, const Step& step) noexcept {
-  Commons& commons = *lane_.sharing.commons;
-  const std::uint64_t wanted = mark_of(step);
-  if (!commons.has_reached(rank, wanted)) return false;
-  if (step.for_room) commons.fetch_mark(rank, wanted + schedule::marks_per_turn);
-  if (const auto& stray = commons.stray()) [[unlikely]] {
-    note_mismatch(stray->rank, stray->call, false);
-    return false;
-  }
-  const std::optional<std::uint64_t> call = commons.call_of(rank, wanted);
-  const bool is_of_this_call = step.mark > 0;
-  const std::uint64_t own = is_of_this_call ? call_word(sequence_, note_) : commons.own_call(wanted);
-  if (!call || *call == own) [[likely]]
-    return true;
-  note_mismatch(rank, *call, is_of_this_call && *call >> transport::note_bits == own >> transport::note_bits);
-  return false;
+// Rank `rank` is in another call in this turn than this one, or somebody was in an earlier turn.
+void Run::note_other_call(std::uint32_t rank, const Step& step) noexcept {
+  const Commons& commons = *lane_.sharing.commons;
+  if (const auto& stray = commons.stray()) return note_mismatch(stray->rank, stray->call, false);
+  const std::uint64_t call = *commons.call_of(rank, mark_of(step));
+  const bool is_as_late = call >> transport::note_bits == own_call_at(step) >> transport::note_bits;
+  note_mismatch(rank, call, step.mark > 0 && is_as_late);
 }
 
 // `is_of_this_call`: it has made as many calls before.

@@ -101,7 +101,7 @@ Posted Run::begin(const PlanHandle& plan) noexcept {
   }
   // Not before it is certain to begin: the other ranks count their calls, too.
   if (state_ != State::straight)
-    sequence_ = call_->number ? *call_->number : lane_.history.begin(call_->signature);
+    sequence_ = call_->number ? *call_->number : lane_.history.begin(call_->signature, note_);
   if (plan != nullptr) enter_turns();
   state_ = plan != nullptr ? State::running : State::undecided;
   if (plan == nullptr) [[unlikely]]

@@ -25,7 +25,6 @@
 #include "api/collective/signature.h"
 #include "api/collective/store_choices.h"
 #include "tensor/reduce/reduction.h"
-#include "transport/base/copy_few.h"
 #include "transport/base/intrusive_list.h"
 #include "transport/base/spin.h"
 #include "transport/engine/engine.h"
@@ -206,8 +205,8 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
     return memory_[static_cast<std::size_t>(space)];
   }
   [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
-  // Of what is shared, where its owner shows it.
-  [[nodiscard]] std::byte* in_stage(const schedule::Slice& slice, std::uint64_t offset) const noexcept;
+  // The same, of what nobody lends.
+  [[nodiscard]] std::byte* own_or_shown(const schedule::Slice& slice, std::uint64_t offset) const noexcept;
 
   // work.cc: its copies and reductions, piece by piece
   bool work_pieces() noexcept;
@@ -276,6 +275,8 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   }
   [[nodiscard]] bool has_come(const schedule::Step& step) noexcept;
   [[nodiscard]] bool has_come(std::uint32_t rank, const schedule::Step& step) noexcept;
+  [[nodiscard]] std::uint64_t own_call_at(const schedule::Step& step) const noexcept;
+  void note_other_call(std::uint32_t rank, const schedule::Step& step) noexcept;
   void note_mismatch(std::uint32_t rank, std::uint64_t call, bool is_of_this_call) noexcept;
   void look_at_boards() noexcept;
   void look_at_first_turn() noexcept;
@@ -355,23 +356,6 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::vector<Tensor> outputs_;
 };
 
-inline std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) noexcept {
-  if (!schedule::is_shared(slice.space))
-    return memory_of(slice.space) + (slice.begin + offset) * call_->question.element_bytes;
-  if (slice.loan != schedule::Loan::none && plan_->schedule.has_loans)
-    if (std::byte* const memory = lent(slice, offset); memory != nullptr || is_brought(slice)) return memory;
-  return in_stage(slice, offset);
-}
-
-inline std::byte* Run::in_stage(const schedule::Slice& slice, std::uint64_t offset) const noexcept {
-  const Commons& commons = *lane_.sharing.commons;
-  const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
-  std::byte* const begin = slice.space == schedule::Space::line
-                               ? commons.line(slice.owner, turn)
-                               : commons.stage(slice.owner, turn, plan_->stage_bytes);
-  return begin + (slice.begin + offset) * call_->question.element_bytes;
-}
-
 // The ranks whose marks are awaited and have not come.
 template <typename Visit>
 void Run::visit_missing(const Visit& visit) const {
@@ -383,17 +367,6 @@ void Run::visit_missing(const Visit& visit) const {
       if (is_meant && !lane_.sharing.commons->has_reached(rank, wanted)) visit(rank);
     }
   }
-}
-
-// Others may read where it writes, or have written what it reads.
-inline void Run::copy_for(const schedule::Step& step, std::byte* to, const std::byte* from,
-                          std::size_t bytes) noexcept {
-  if (step.to.space == schedule::Space::stage) return show(step.peer, to, from, bytes);
-  if (device_ || to == from) [[unlikely]]
-    return copy(to, from, bytes);
-  if (step.from.space == schedule::Space::stage)
-    return base::load_as_chosen(lane_.sharing.stores.of(step.peer), to, from, bytes);
-  base::copy_few(to, from, bytes);
 }
 
 }  // namespace parley::collective

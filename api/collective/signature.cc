@@ -68,11 +68,22 @@ std::string reduction_text(ReduceOp::Kind kind, bool commutative, bool rank_orde
                               : ", in rank order");
 }
 
-std::string text_of(schedule::Operation operation, std::string_view reduction, std::string_view count,
-                    DType dtype, bool is_on_devices, std::string_view root) {
+// `count`: "8 ", or what is said in its place.
+std::string text_of(const Signature& signature, std::string_view count) {
+  const schedule::Operation operation = signature.operation;
+  const auto root = static_cast<std::uint64_t>(signature.root);
+  if (signature.is_of_objects) return text_of_objects(operation, root);
+  if (signature.is_meeting) return text_of_meeting;
+  if (signature.is_split) return text_of_split;
   if (operation == schedule::Operation::barrier) return std::string(schedule::name(operation));
-  return concat(schedule::name(operation), reduction.empty() ? "" : concat("(", reduction, ")"), " of ",
-                count, name(dtype), is_on_devices ? " on devices" : "", root);
+  const std::string reduction =
+      signature.reduction
+          ? concat("(", reduction_text(*signature.reduction, signature.commutative, signature.rank_order),
+                   ")")
+          : "";
+  return concat(schedule::name(operation), reduction, " of ", count, name(signature.dtype),
+                signature.is_on_devices ? " on devices" : "",
+                signature.root < 0 ? "" : root_text(operation, root));
 }
 
 }  // namespace
@@ -90,36 +101,32 @@ std::string text_of(schedule::Operation operation, std::string_view reduction, s
          count_field.put(hash_of(count) ^ counts_hash);
 }
 
-std::string describe(const Signature& signature) {
-  if (signature.is_of_objects)
-    return text_of_objects(signature.operation, static_cast<std::uint64_t>(signature.root));
-  if (signature.is_meeting) return text_of_meeting;
-  if (signature.is_split) return text_of_split;
-  return text_of(
-      signature.operation,
-      signature.reduction ? reduction_text(*signature.reduction, signature.commutative, signature.rank_order)
-                          : "",
-      signature.count ? concat(*signature.count, " ") : "", signature.dtype, signature.is_on_devices,
-      signature.root < 0 ? "" : root_text(signature.operation, static_cast<std::uint64_t>(signature.root)));
+Signature unpacked(std::uint64_t packed) noexcept {
+  Signature signature;
+  signature.operation = static_cast<schedule::Operation>(operation_field.get(packed));
+  signature.dtype = static_cast<DType>(dtype_field.get(packed));
+  const std::uint64_t kind = reduction_field.get(packed);
+  signature.is_of_objects = kind == of_objects;
+  signature.is_meeting = kind == meeting;
+  signature.is_split = kind == split;
+  if (kind < split) signature.reduction = static_cast<ReduceOp::Kind>(kind);
+  if (schedule::has_root(signature.operation)) signature.root = static_cast<int>(root_field.get(packed));
+  signature.rank_order = rank_order_field.get(packed) != 0;
+  signature.commutative = no_commuting_field.get(packed) == 0;
+  signature.is_on_devices = device_field.get(packed) != 0;
+  return signature;
 }
 
-std::string describe_other(std::uint64_t packed, const Signature& own) {
-  const auto operation = static_cast<schedule::Operation>(operation_field.get(packed));
-  if (static_cast<std::size_t>(operation) >= schedule::operation_count) return "something unknown";
-  const std::uint64_t kind = reduction_field.get(packed);
-  if (kind == of_objects) return text_of_objects(operation, root_field.get(packed));
-  if (kind == meeting) return text_of_meeting;
-  if (kind == split) return text_of_split;
+std::string describe(const Signature& signature) {
+  return text_of(signature, signature.count ? concat(*signature.count, " ") : "");
+}
+
+std::string describe_other(std::uint64_t packed, std::uint64_t own) {
+  const Signature other = unpacked(packed);
+  if (static_cast<std::size_t>(other.operation) >= schedule::operation_count) return "something unknown";
   const std::uint64_t count_bits = count_field.mask();
-  const bool differs_in_count_alone = (packed | count_bits) == (own.packed() | count_bits);
-  const bool commutative = no_commuting_field.get(packed) == 0;
-  const bool rank_order = rank_order_field.get(packed) != 0;
-  return text_of(
-      operation,
-      kind == no_reduction ? "" : reduction_text(static_cast<ReduceOp::Kind>(kind), commutative, rank_order),
-      differs_in_count_alone ? "another number of " : "", static_cast<DType>(dtype_field.get(packed)),
-      device_field.get(packed) != 0,
-      schedule::has_root(operation) ? root_text(operation, root_field.get(packed)) : "");
+  const bool differs_in_count_alone = (packed | count_bits) == (own | count_bits);
+  return text_of(other, differs_in_count_alone ? "another number of " : "");
 }
 
 }  // namespace parley::collective

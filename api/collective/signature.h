@@ -31,14 +31,16 @@ struct Signature {
   // count, of which a hash has to do, and for the root, of which the lowest 14 bits do.
   [[nodiscard]] std::uint64_t packed() const noexcept;
 };
+// What those bits tell, which may be any: neither the count nor `counts_hash`.
+[[nodiscard]] Signature unpacked(std::uint64_t packed) noexcept;
 inline constexpr int packed_signature_bits = 44;
 static_assert(packed_signature_bits <= transport::note_bits);
 
 // For people: "all_reduce(sum) of 1024 f32", "broadcast of 8 f64 on devices from rank 2", "gather_object to
 // rank 2".
 std::string describe(const Signature& signature);
-// The same of what a message has brought, next to our own: "broadcast of f64 from rank 2"; where nothing but
-// the count differs, "all_reduce(sum) of another number of f32". Any bits are described.
-std::string describe_other(std::uint64_t packed, const Signature& own);
+// The same of what a message has brought, packed, next to our own: "broadcast of f64 from rank 2"; where
+// nothing but the count differs, "all_reduce(sum) of another number of f32". Any bits are described.
+std::string describe_other(std::uint64_t packed, std::uint64_t own);
 
 }  // namespace parley::collective

@@ -4,6 +4,8 @@
 // becomes a run like all others.
 #include <new>
 
+#include "api/collective/has_come.h"
+#include "api/collective/places.h"
 #include "api/collective/run.h"
 #include "transport/base/log.h"
 #include "transport/base/spin.h"
@@ -58,7 +60,7 @@ constexpr int most_yields = 3;
     return false;
   }
   local_offset_ = 0;
-  sequence_ = lane_.history.begin(call_->signature);
+  sequence_ = lane_.history.begin(call_->signature, note_);
   take_turns();
   state_ = State::straight;
   for (const Step& step : plan_->schedule.steps) {
@@ -87,13 +89,14 @@ inline bool Run::run_step(const Step& step) noexcept {
   switch (step.kind) {
     case StepKind::copy:
       if (has_large_steps()) return work_at_once(step);
-      copy_for(step, at(step.to), at(step.from), step.to.count * call_->question.element_bytes);
+      copy_for(step, own_or_shown(step.to, 0), own_or_shown(step.from, 0),
+               step.to.count * call_->question.element_bytes);
       return true;
     case StepKind::reduce: {
       if (has_large_steps()) return work_at_once(step);
       const Slice* const slices = &plan_->schedule.operands[step.first_operand];
-      for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = at(slices[i]);
-      call_->reduction->fold(at(step.to), {operands_.data(), step.operand_count}, step.to.count);
+      for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = own_or_shown(slices[i], 0);
+      call_->reduction->fold(own_or_shown(step.to, 0), {operands_.data(), step.operand_count}, step.to.count);
       return true;
     }
     case StepKind::publish: publish(step); return true;
@@ -111,7 +114,7 @@ bool Run::work_at_once(const Step& step) noexcept {
 }
 
 // Some 2 us, meanwhile it rings: those who sleep may be the ones that it waits for.
-[[gnu::hot]] bool Run::look_for(const Step& step) noexcept {
+[[gnu::hot, gnu::noinline]] bool Run::look_for(const Step& step) noexcept {
   if (!lane_.engine.has_core_per_rank()) return yield_for(step);
   const int looks_without_pause = lane_.sharing.is_pause_short ? 0 : looks_before_long_pause;
   for (int i = 1; i < short_spins && !failure_; ++i) {

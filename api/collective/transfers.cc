@@ -1,6 +1,7 @@
 // A run's sends and receives.
 #include <chrono>
 
+#include "api/collective/places.h"
 #include "api/collective/run.h"
 
 namespace parley::collective {

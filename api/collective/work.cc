@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/collective/fold_shown.h"
+#include "api/collective/places.h"
 #include "api/collective/run.h"
 
 namespace parley::collective {
