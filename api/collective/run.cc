@@ -143,9 +143,8 @@ void Run::prepare(const PlanHandle& plan) {
   if (call.device != nullptr) [[unlikely]]
     device_.emplace(call.device);
   take_scratch(plan->schedule.scratch_count * call.question.element_bytes);
-  const tensor::Reduction* const reduction = call.reduction.get();
-  if (!call.inputs.empty() || !call.outputs.empty() || (reduction != nullptr && reduction->prepares()))
-    prepare_staging();
+  // As a straight run it may have done so.
+  if (needs_staging() && !is_staged_) prepare_staging();
   if (state_ != State::straight) begin_loans(*plan);
   if (second_ != nullptr && loans_.may_bring() && plan->if_lent->most_operands > 1)
     brought_ =
@@ -296,6 +295,10 @@ void Run::drop_memory() noexcept {
   second_ = nullptr;
   inputs_.clear();
   outputs_.clear();
+  drop_staging();
+}
+
+void Run::drop_staging() noexcept {
   if (!std::exchange(is_staged_, false)) return;
   scratch_pool_.give(std::move(staged_input_));
   scratch_pool_.give(std::move(staged_output_));

@@ -201,6 +201,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   transport::Posted give_up() noexcept;
   void leave(base::Status status) noexcept;
   void drop_memory() noexcept;
+  void drop_staging() noexcept;
   [[nodiscard]] std::byte*& memory_of(schedule::Space space) noexcept {
     return memory_[static_cast<std::size_t>(space)];
   }
@@ -223,6 +224,14 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   [[nodiscard]] bool has_all_lent() noexcept;
 
   // staging.cc: before the first step and after the last
+  [[nodiscard]] bool needs_staging() const noexcept {
+    const tensor::Reduction* const reduction = call_->reduction.get();
+    return !call_->inputs.empty() || !call_->outputs.empty() ||
+           (reduction != nullptr && reduction->prepares());
+  }
+  [[nodiscard]] bool finishes() const noexcept {
+    return call_->reduction != nullptr && call_->reduction->finishes();
+  }
   void prepare_staging();
   std::byte* take_room(DeviceSide::Room room, ScratchPool::Memory& memory, std::size_t bytes);
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;

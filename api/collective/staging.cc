@@ -126,7 +126,7 @@ bool Run::close_pieces() noexcept {
 
 // What is to be done with the result once all ranks are in it (avg). False: there is more of it.
 bool Run::finish_pieces() noexcept {
-  if (call_->reduction == nullptr || !call_->reduction->finishes()) return true;
+  if (!finishes()) return true;
   const std::uint64_t count = std::min(call_->output_count - finished_, piece_count());
   if (count != 0)
     finish_elements(memory_of(Space::output) + finished_ * call_->question.element_bytes, count);

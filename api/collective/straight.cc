@@ -35,11 +35,7 @@ constexpr int most_yields = 3;
 
 // A call that was handed over is one whose caller does not wait.
 [[gnu::hot]] bool Run::may_run_straight(const Plan& plan) const noexcept {
-  const Call& call = *call_;
-  const bool is_plain =
-      call_ != &kept_ && call.inputs.empty() && call.outputs.empty() &&
-      (call.reduction == nullptr || (!call.reduction->prepares() && !call.reduction->finishes()));
-  return plan.is_straight && is_plain && lane_.sharing.turns.empty() && !has_bad_news();
+  return plan.is_straight && call_ != &kept_ && lane_.sharing.turns.empty() && !has_bad_news();
 }
 
 // False: before it began there was no memory, or others have been asked for their answer; or a mark has not
@@ -48,6 +44,10 @@ constexpr int most_yields = 3;
 [[gnu::hot]] bool Run::run_straight(const PlanHandle& plan) noexcept {
   try {
     keep_plan(plan);
+    if (needs_staging()) [[unlikely]] {
+      prepare_staging();
+      while (!open_pieces()) continue;
+    }
     if (plan->schedule.has_loans) {
       begin_loans(*plan);
       // The answer comes by the network, at which a run looks that waits.
@@ -57,6 +57,7 @@ constexpr int most_yields = 3;
       }
     }
   } catch (const std::bad_alloc&) {
+    drop_memory();
     return false;
   }
   local_offset_ = 0;
@@ -72,6 +73,11 @@ constexpr int most_yields = 3;
     if (loans_.withdrawn_by()) [[unlikely]]
       return false;
     loans_.end();
+  }
+  if (is_staged_ || finishes()) [[unlikely]] {
+    finished_ = 0;
+    while (!close_pieces()) continue;
+    drop_staging();
   }
   if (RunList::is_linked(*this)) end_turn();
   lane_.history.end(sequence_);

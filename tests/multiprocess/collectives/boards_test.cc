@@ -79,31 +79,6 @@ TEST_P(Boards, GiveTheRightElementsInAllSizes) {
   EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
 }
 
-// Also those that need something before the first step or after the last.
-TEST_P(Boards, FoldByEveryOperator) {
-  const auto run = [](int rank, int ranks) {
-    ProcessGroup world = init();
-    warm_up(world);
-    const ReduceOp twice = ReduceOp::premul_sum(2.0);
-    for (const std::size_t count : {2, 14, 15, 70'000})
-      for (const bool async_op : {false, true})
-        for (int round = 0; round < 3; ++round) {
-          const auto fold = [&](const ReduceOp& op) {
-            std::vector<double> data(count, rank + 1.0);
-            world.all_reduce(data, {.op = op, .async_op = async_op}).wait();
-            return data;
-          };
-          const double sum = ranks * (ranks + 1) / 2.0;
-          EXPECT_EQ(fold(ReduceOp::avg), std::vector<double>(count, sum / ranks));
-          EXPECT_EQ(fold(ReduceOp::max), std::vector<double>(count, ranks));
-          EXPECT_EQ(fold(twice), std::vector<double>(count, 2 * sum));
-        }
-    expect_no_failure();
-    destroy();
-  };
-  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
-}
-
 TEST_P(Boards, ServeSeveralCallsThatAreUnderWayAtOnce) {
   const auto run = [](int, int) {
     ProcessGroup world = init();
