@@ -88,7 +88,7 @@ class Channel {
   Run* usual_run_ = nullptr;                // runs_.front(), found without a look at the list's memory
   std::vector<std::unique_ptr<Run>> runs_;  // as many as were ever under way at once
   std::unique_ptr<Meeting> meeting_;        // null: there is nothing to meet for
-  // Two pages, of which a call touches little, so it stands last. Runs know of it, but not when they end.
+  // A page, of which a call touches little, so it stands last. Runs know of it, but not when they end.
   History history_;
   static_assert(std::is_trivially_destructible_v<History>);
 };

@@ -163,8 +163,8 @@ class Commons {
     const Seen& seen = views_[rank].seen;
     return turn_of(seen.mark) == turn_of(mark) ? std::optional(seen.call) : std::nullopt;
   }
-  // Whether all are in the calls we are in, as far as is told: rank `rank` at `mark`, where ours was `own`,
-  // and in the turns before there was no stray. REQUIRES: the same.
+  // Whether there is no stray, and rank `rank` was in our call, `own`, when it reached `mark`, unless it is
+  // in a later turn already. REQUIRES: the same.
   [[nodiscard]] bool is_in_step(std::uint32_t rank, std::uint64_t mark, std::uint64_t own) const noexcept {
     const Seen& seen = views_[rank].seen;
     return !stray_ && (seen.call == own || turn_of(seen.mark) != turn_of(mark));

@@ -1,5 +1,6 @@
 #include "api/collective/history.h"
 
+#include <cassert>
 #include <new>
 
 #include "api/collective/end_reason.h"
@@ -9,6 +10,7 @@
 namespace parley::collective {
 
 [[gnu::hot]] std::int64_t History::begin(const Signature& signature, std::uint64_t packed) noexcept {
+  assert(packed == signature.packed());
   const std::int64_t sequence = next_;
   next_ = (next_ + 1) & sequence_mask;
   Entry& entry = entry_of(sequence);

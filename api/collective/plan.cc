@@ -10,8 +10,6 @@
 namespace parley::collective {
 
 namespace {
-// More work than that, some 50 us, is done in pieces, between which others have their turn.
-constexpr std::uint64_t most_straight_bytes = 512 << 10;
 // So few bytes are written as fast where their readers' caches still hold them: see README.md.
 constexpr std::uint64_t most_bytes_in_one_place = 4096;
 
@@ -123,7 +121,7 @@ std::unique_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, st
   if (stage_bytes > most_bytes_in_one_place) plan.stage_bytes = std::bit_ceil(stage_bytes);
   plan.passes_loans_on = plan.schedule.has_loans && has_messages;
   plan.is_straight = !has_messages && plan.schedule.turns != 0 && plan.schedule.scratch_count == 0 &&
-                     plan.local_count * element_bytes <= most_straight_bytes;
+                     plan.local_count * element_bytes <= Plan::most_straight_bytes;
   return made;
 }
 

@@ -52,6 +52,9 @@ struct Plan {
     std::size_t local = 0;
   };
 
+  // More work than that, some 50 us, is done in pieces, between which others have their turn.
+  static constexpr std::uint64_t most_straight_bytes = 512 << 10;
+
   schedule::Plan choice;
   schedule::Schedule schedule;
   Start start;

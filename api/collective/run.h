@@ -205,9 +205,14 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   [[nodiscard]] std::byte*& memory_of(schedule::Space space) noexcept {
     return memory_[static_cast<std::size_t>(space)];
   }
-  [[nodiscard]] std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
+
+  // places.h: where its steps' slices lie
+  [[nodiscard]] inline std::byte* at(const schedule::Slice& slice, std::uint64_t offset = 0) noexcept;
   // The same, of what nobody lends.
-  [[nodiscard]] std::byte* own_or_shown(const schedule::Slice& slice, std::uint64_t offset) const noexcept;
+  [[nodiscard]] inline std::byte* own_or_shown(const schedule::Slice& slice,
+                                               std::uint64_t offset = 0) const noexcept;
+  inline void copy_for(const schedule::Step& step, std::byte* to, const std::byte* from,
+                       std::size_t bytes) noexcept;
 
   // work.cc: its copies and reductions, piece by piece
   bool work_pieces() noexcept;
@@ -215,7 +220,6 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
   void work(const schedule::Step& step, std::uint64_t count) noexcept;
   [[nodiscard]] bool is_shown(const schedule::Slice& slice) const noexcept;
-  void copy_for(const schedule::Step& step, std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   [[nodiscard]] std::byte* lent(const schedule::Slice& slice, std::uint64_t offset) noexcept;
   [[nodiscard]] bool is_brought(const schedule::Slice& slice) const noexcept {
     return slice.loan != schedule::Loan::none && loans_.is_copied(slice.owner, slice.loan);
@@ -225,9 +229,10 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
 
   // staging.cc: before the first step and after the last
   [[nodiscard]] bool needs_staging() const noexcept {
-    const tensor::Reduction* const reduction = call_->reduction.get();
-    return !call_->inputs.empty() || !call_->outputs.empty() ||
-           (reduction != nullptr && reduction->prepares());
+    return !call_->inputs.empty() || !call_->outputs.empty() || prepares();
+  }
+  [[nodiscard]] bool prepares() const noexcept {
+    return call_->reduction != nullptr && call_->reduction->prepares();
   }
   [[nodiscard]] bool finishes() const noexcept {
     return call_->reduction != nullptr && call_->reduction->finishes();
@@ -253,6 +258,11 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   transport::Posted post(Spec& spec, std::byte* memory, std::size_t bytes, const Post& post_it) noexcept;
   void note_end(std::uint32_t index, const transport::Request& part) noexcept;
   static void on_part_done(transport::Request& part) noexcept;
+
+  // has_come.h: whether what a step awaits has come
+  [[nodiscard]] inline bool has_come(const schedule::Step& step) noexcept;
+  [[nodiscard]] inline bool has_come(std::uint32_t rank, const schedule::Step& step) noexcept;
+  [[nodiscard]] inline std::uint64_t own_call_at(const schedule::Step& step) const noexcept;
 
   // straight.cc: step by step, as long as the others come at once
   [[nodiscard]] bool has_bad_news() const noexcept;
@@ -282,9 +292,6 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   [[nodiscard]] std::uint64_t mark_of(const schedule::Step& step) const noexcept {
     return base_mark_ + static_cast<std::uint64_t>(std::int64_t{step.mark});
   }
-  [[nodiscard]] bool has_come(const schedule::Step& step) noexcept;
-  [[nodiscard]] bool has_come(std::uint32_t rank, const schedule::Step& step) noexcept;
-  [[nodiscard]] std::uint64_t own_call_at(const schedule::Step& step) const noexcept;
   void note_other_call(std::uint32_t rank, const schedule::Step& step) noexcept;
   void note_mismatch(std::uint32_t rank, std::uint64_t call, bool is_of_this_call) noexcept;
   void look_at_boards() noexcept;
@@ -317,6 +324,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   bool has_told_ = false;       // that it lasts long
   bool has_errand_ = false;     // that is not told to the device yet
   bool owes_ring_ = false;      // something was published that others may sleep beside
+  bool is_staged_ = false;      // its input or output is, in memory of the pool
   std::uint32_t executed_ = 0;  // so many of its first steps have ended while it was `straight`
   transport::Messenger* messenger_ = nullptr;
   const Call* call_ = nullptr;  // while it is under way: borrowed, or `kept_`
@@ -353,8 +361,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   CopyChoice::Timing told_;                             // what it tells, if that is heard
   std::chrono::steady_clock::time_point second_began_;  // if its time counts
   std::uint64_t finished_ = 0;                          // elements of the output that were divided (avg)
-  bool is_staged_ = false;                              // then:
-  std::vector<Block> sources_;                          // until they are in the staged input
+  std::vector<Block> sources_;                          // of what is staged, until they are in its input
   std::vector<Block> targets_;                          // of the staged output
   Cursor cursor_;                                       // in the one or the other
 

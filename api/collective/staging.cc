@@ -67,7 +67,7 @@ void Run::prepare_staging() {
   for (const Tensor& tensor : call.inputs)
     sources_.push_back({const_cast<std::byte*>(tensor.data()), tensor.numel()});  // read only
   for (const Tensor& tensor : call.outputs) targets_.push_back({tensor.mutable_data(), tensor.numel()});
-  if (call.inputs.empty() && call.reduction != nullptr && call.reduction->prepares())
+  if (call.inputs.empty() && prepares())
     sources_.push_back({const_cast<std::byte*>(call.input), call.input_count});
   if (!sources_.empty()) {
     memory_of(Space::input) =
@@ -102,12 +102,10 @@ bool Run::visit_piece(const std::vector<Block>& blocks, const Visit& visit) noex
 
 // Brings the input together, and prepares it (premul_sum). False: there is more of it.
 bool Run::open_pieces() noexcept {
-  const tensor::Reduction* const reduction = call_->reduction.get();
-  const bool prepares = reduction != nullptr && reduction->prepares();
   std::byte* const staged = memory_of(Space::input);
   const bool is_done =
       visit_piece(sources_, [&](const std::byte* from, std::uint64_t place, std::uint64_t count) {
-        if (prepares)
+        if (prepares())
           prepare_elements(staged + place, from, count);
         else
           copy(staged + place, from, count * call_->question.element_bytes);

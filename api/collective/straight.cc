@@ -33,9 +33,14 @@ constexpr int most_yields = 3;
          messenger_->casualty_of(lane_.context).has_value();
 }
 
-// A call that was handed over is one whose caller does not wait.
+// A call that was handed over is one whose caller does not wait. What is staged, or finished, is work as
+// well.
 [[gnu::hot]] bool Run::may_run_straight(const Plan& plan) const noexcept {
-  return plan.is_straight && call_ != &kept_ && lane_.sharing.turns.empty() && !has_bad_news();
+  if (!plan.is_straight || call_ == &kept_ || !lane_.sharing.turns.empty() || has_bad_news()) return false;
+  if (!needs_staging() && !finishes()) [[likely]]
+    return true;
+  const std::uint64_t count = plan.local_count + call_->input_count + call_->output_count;
+  return count * call_->question.element_bytes <= Plan::most_straight_bytes;
 }
 
 // False: before it began there was no memory, or others have been asked for their answer; or a mark has not
@@ -95,14 +100,14 @@ inline bool Run::run_step(const Step& step) noexcept {
   switch (step.kind) {
     case StepKind::copy:
       if (has_large_steps()) return work_at_once(step);
-      copy_for(step, own_or_shown(step.to, 0), own_or_shown(step.from, 0),
+      copy_for(step, own_or_shown(step.to), own_or_shown(step.from),
                step.to.count * call_->question.element_bytes);
       return true;
     case StepKind::reduce: {
       if (has_large_steps()) return work_at_once(step);
       const Slice* const slices = &plan_->schedule.operands[step.first_operand];
-      for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = own_or_shown(slices[i], 0);
-      call_->reduction->fold(own_or_shown(step.to, 0), {operands_.data(), step.operand_count}, step.to.count);
+      for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = own_or_shown(slices[i]);
+      call_->reduction->fold(own_or_shown(step.to), {operands_.data(), step.operand_count}, step.to.count);
       return true;
     }
     case StepKind::publish: publish(step); return true;
@@ -138,7 +143,8 @@ bool Run::work_at_once(const Step& step) noexcept {
   ring();
   for (int i = 0; i < most_yields && !failure_; ++i) {
     lane_.engine.give_core_away();
-    // In this order: what the dead have shown before they died has come.
+    // In this order: what the dead have shown before they died has come. A run that waits by the engine ends
+    // with a death whatever has come.
     const bool is_over = has_bad_news();
     if (has_come(step)) return true;
     if (is_over) return false;

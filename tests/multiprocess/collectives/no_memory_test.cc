@@ -3,7 +3,9 @@
 #include <parley/parley.h>
 
 #include <chrono>
+#include <new>
 #include <thread>
+#include <vector>
 
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/shortage.h"
@@ -27,6 +29,44 @@ TEST(CollectiveWithoutMemory, WhoWaitsGoesOn) {
                                },
                                {.timeout = 60s, .environment = {{"PARLEY_TRANSPORTS", "shm"}}});
   EXPECT_EQ(status, 0);
+}
+
+// What lies apart is brought together, by calls that want memory for that and do not get it: they go on
+// without, or may be made again.
+TEST(CollectiveWithoutMemory, ListsAreBroughtTogetherAtLast) {
+  const auto run = [](int rank, int ranks) {
+    ProcessGroup world = init();
+    int refused = 0, failed = 0;
+    for (int first = 0; first < 12; ++first)
+      for (const int refusals : {1, 2}) {
+        ProcessGroup group = world.dup();  // whose runs have no lists yet
+        for (int call = 0; call < 6; ++call) group.barrier();
+        std::vector<std::vector<int>> own, got;
+        std::vector<Tensor> out, in;
+        for (int other = 0; other < ranks; ++other) {
+          out.push_back(Tensor(own.emplace_back(1'000, 10 * rank + other)));
+          in.push_back(Tensor(got.emplace_back(1'000, -1)));
+        }
+        if (rank == 0) Shortage::begin({.after = first, .refusals = refusals});
+        const auto has_called = [&] {
+          try {
+            group.all_to_all(in, out);
+            return true;
+          } catch (const ResourceError&) {
+          } catch (const std::bad_alloc&) {  // nor is there any for what it would say
+          }
+          return false;
+        };
+        while (!has_called()) ++failed;
+        if (rank == 0 && Shortage::end().refusals < refusals) ++refused;
+        for (int other = 0; other < ranks; ++other)
+          expect(got[static_cast<std::size_t>(other)] == std::vector<int>(1'000, 10 * other + rank),
+                 "content");
+      }
+    expect(rank != 0 || refused > 0, "memory was asked for");
+    expect(rank == 0 || failed == 0, "only who has none fails");
+  };
+  EXPECT_EQ(run_ranks(2, run, {.environment = {{"PARLEY_TRANSPORTS", "shm"}}}), 0);
 }
 
 }  // namespace

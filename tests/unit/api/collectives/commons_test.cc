@@ -92,6 +92,7 @@ TEST(Commons, ComparesTheCallsOfTurnsThatNobodyWaitedFor) {
     ASSERT_TRUE(boards.of(0).stray().has_value());
     EXPECT_EQ(boards.of(0).stray()->rank, 1U);
     EXPECT_EQ(boards.of(0).stray()->call, call_word(1, 6));
+    EXPECT_FALSE(boards.of(0).is_in_step(1, mark(first_turn + 4, entered), call_word(1, 5)));
   }
 }
 
@@ -162,6 +163,9 @@ TEST(Commons, TellsOfACallThatNobodyHereHasMade) {
     EXPECT_EQ(commons.take_turns(1).first_mark, base);
     commons.publish(base + entered, call_word(number, 5));
     EXPECT_EQ(commons.call_of(1, base + entered), std::optional(call_word(number, 5)));
+    EXPECT_TRUE(commons.is_in_step(1, base + entered, call_word(number, 5)));
+    EXPECT_FALSE(commons.is_in_step(1, base + entered, call_word(number, 6)));
+    EXPECT_TRUE(commons.is_in_step(1, base - 1, call_word(number, 6))) << "it is in a later turn";
   }
 }
 

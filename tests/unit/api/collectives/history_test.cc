@@ -81,6 +81,18 @@ TEST_F(Histories, ACallUnderWayThatIsAnotherOneThereEndsTheGroup) {
       "the group)");
 }
 
+// Of which the bits beside a message tell only some.
+TEST_F(Histories, TellOfAHighRoot) {
+  Signature own = fold;
+  own.root = 20'000;
+  (void)history_.begin(own);
+  send(0, broadcast);
+  EXPECT_EQ(
+      end(),
+      "rank 0 has called broadcast of f64 from rank 1, rank 1 reduce(sum) of 8 f32 to rank 20000 (call 0 of "
+      "the group)");
+}
+
 // It has received all that it expects.
 TEST_F(Histories, ACallThatHasEndedIsSentNothingMore) {
   (void)call_ended(barrier);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace parley::collective {
@@ -37,8 +38,15 @@ TEST(Signature, IsToldAgainByItsBits) {
 }
 
 TEST(Signature, OfAnyBitsIsDescribed) {
-  for (std::uint64_t bits = 1; bits != 0; bits <<= 1) EXPECT_FALSE(describe_other(~bits, bits).empty());
-  EXPECT_EQ(describe_other(~std::uint64_t{0}, 0), "something unknown");
+  for (std::uint64_t operation = 0; operation < 16; ++operation)
+    for (std::uint64_t kind = 0; kind < 32; ++kind)
+      for (std::uint64_t dtype = 0; dtype < 32; ++dtype) {
+        const std::string text = describe_other(operation << 40 | kind << 30 | dtype << 35, 0);
+        EXPECT_FALSE(text.empty());
+        if (operation >= schedule::operation_count) {
+          EXPECT_EQ(text, "something unknown");
+        }
+      }
 }
 
 TEST(Signature, OfAnotherCountSaysSo) {
