@@ -166,8 +166,7 @@ class Commons {
   // Whether there is no stray, and rank `rank` was in our call, `own`, when it reached `mark`, unless it is
   // in a later turn already. REQUIRES: the same.
   [[nodiscard]] bool is_in_step(std::uint32_t rank, std::uint64_t mark, std::uint64_t own) const noexcept {
-    const Seen& seen = views_[rank].seen;
-    return !stray_ && (seen.call == own || turn_of(seen.mark) != turn_of(mark));
+    return !stray_ && call_of(rank, mark).value_or(own) == own;
   }
   // A rank that was in another call than we were, in a turn whose mark nobody has waited for: who only shows
   // something waits for no mark of that turn, and what comes next may wait for a later one.

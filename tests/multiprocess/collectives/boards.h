@@ -15,10 +15,15 @@ namespace parley::testing {
 inline const RanksOptions long_over_shm{.timeout = std::chrono::seconds(long_tests() ? 900 : 60),
                                         .environment = over_shm.environment};
 
+// So many calls that the ranks have met, and go by boards.
+inline void warm_up(ProcessGroup& group) {
+  for (int i = 0; i < 6; ++i) group.barrier();
+}
+
 // A group whose ranks have met, so that its collectives go by boards, and have all returned.
 inline ProcessGroup group_on_boards(ProcessGroup& world) {
   ProcessGroup group = world.dup();
-  for (int i = 0; i < 6; ++i) group.barrier();
+  warm_up(group);
   expect_contains(group.describe_plan("all_reduce", 8), ": flat");
   world.barrier();
   return group;

@@ -24,11 +24,6 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-// So many calls that the ranks have met.
-void warm_up(ProcessGroup& group) {
-  for (int i = 0; i < 6; ++i) group.barrier();
-}
-
 // The same, and all have returned.
 void warm_up_for_a_failure(ProcessGroup& group) {
   warm_up(group);

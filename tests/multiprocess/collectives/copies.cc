@@ -1,4 +1,5 @@
 #include "tests/multiprocess/collectives/copies.h"
+#include "tests/multiprocess/collectives/boards.h"
 
 #include <parley/error.h>
 #include <parley/init.h>
@@ -66,7 +67,7 @@ long read_real(clockid_t clock, timespec* now) {
 
 ProcessGroup init_with_boards() {
   ProcessGroup world = init({.timeout = std::chrono::hours(100)});  // of a clock that may run fast
-  for (int call = 0; call < 6; ++call) world.barrier();
+  warm_up(world);
   return world;
 }
 

@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(OfSoManyRanks, Loans,
 TEST_P(Loans, GiveTheRightElementsWhoeverLends) {
   const auto run = [](int rank, int ranks) {
     ProcessGroup world = init();
-    for (int i = 0; i < 6; ++i) world.barrier();
+    warm_up(world);
     const std::vector<std::size_t> counts =
         sanitizer::is_on ? std::vector<std::size_t>{20'001} : std::vector<std::size_t>{20'000, 70'001};
     for (const std::size_t count : counts)
@@ -258,7 +258,7 @@ TEST(Loans, OfALenderThatHasGivenUpAreNotFolded) {
 TEST(Loans, WhereOneDoesNotAskForThemShowWhatAnotherHasCalled) {
   const auto run = [](int rank, int) {
     ProcessGroup world = init();
-    for (int i = 0; i < 6; ++i) world.barrier();
+    warm_up(world);
     std::vector<float> small(4, 1.0F), large(40'000, 1.0F);
     if (rank == 1) {
       world.broadcast(small, 1);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/multiprocess/collectives/boards.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/shortage.h"
 
@@ -40,7 +41,7 @@ TEST(CollectiveWithoutMemory, ListsAreBroughtTogetherAtLast) {
     for (int first = 0; first < 12; ++first)
       for (const int refusals : {1, 2}) {
         ProcessGroup group = world.dup();  // whose runs have no lists yet
-        for (int call = 0; call < 6; ++call) group.barrier();
+        warm_up(group);
         std::vector<std::vector<int>> own, got;
         std::vector<Tensor> out, in;
         for (int other = 0; other < ranks; ++other) {
