@@ -31,6 +31,7 @@ Channel::Channel(transport::Engine& engine, std::uint32_t context, Team team,
   if (has_arena && share_memory && ranks > 1 && ranks <= most_neighbours) {
     sharing_.stores = StoreChoices(team_.processes.size());
     meeting_ = std::make_unique<Meeting>(lane_, scratch_, ranks, [this] { settle_all(); });
+    calls_ = 0;
   }
 }
 
@@ -68,18 +69,24 @@ transport::Posted Channel::begin_by(const Start& start, transport::Messenger& me
   if (sharing_.commons != nullptr) sharing_.commons->fetch_next_line();
   try {
     history_.look_for_strays(messenger);
-    if (is_meeting_due() && question.on_host) [[unlikely]]
-      meeting_->begin(messenger);
-    if (is_undecided(question)) [[unlikely]]
-      return start(idle_run(), nullptr);
-    const PlanHandle& plan = plans_.find(question);
-    const transport::Posted posted = start(idle_run(), plan);
-    // Those on devices would not wait for the meeting: a rank might leave after one, in the middle of it.
-    if (calls_ < calls_before_meeting && posted.request != nullptr && question.on_host) ++calls_;
-    return posted;
+    if (!have_met()) [[unlikely]]
+      return begin_unmet(start, messenger, question);
+    return start(idle_run(), plans_.find(question));
   } catch (const std::bad_alloc&) {
     return {Code::exhausted};
   }
+}
+
+template <typename Start>
+[[gnu::cold]] transport::Posted Channel::begin_unmet(const Start& start, transport::Messenger& messenger,
+                                                     const Question& question) {
+  // Those on devices would not wait for the meeting: a rank might leave after one, in the middle of it.
+  if (!question.on_host) return start(idle_run(), plans_.find(question));
+  if (is_meeting_due()) meeting_->begin(messenger);
+  if (calls_ == calls_before_meeting) return start(idle_run(), nullptr);
+  const transport::Posted posted = start(idle_run(), plans_.find(question));
+  if (calls_ < calls_before_meeting && posted.request != nullptr) ++calls_;
+  return posted;
 }
 
 // The first one, which is the one used last: it has the plan, if calls repeat themselves.

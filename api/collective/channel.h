@@ -68,13 +68,15 @@ class Channel {
   transport::Posted begin_by(const Start& start, transport::Messenger& messenger,
                              const Question& question) noexcept;
   [[nodiscard]] std::size_t under_way() const noexcept;
+  template <typename Start>
+  transport::Posted begin_unmet(const Start& start, transport::Messenger& messenger,
+                                const Question& question);
   // All ranks count the same calls, and so meet before the same one.
   [[nodiscard]] bool is_meeting_due() const noexcept {
-    return calls_ == calls_before_meeting && meeting_ != nullptr && !meeting_->has_begun();
+    return calls_ == calls_before_meeting && !meeting_->has_begun();
   }
-  [[nodiscard]] bool is_undecided(const Question& question) const noexcept {
-    return calls_ == calls_before_meeting && meeting_ != nullptr && meeting_->has_begun() && question.on_host;
-  }
+  // Or they have nothing to meet for.
+  [[nodiscard]] bool have_met() const noexcept { return calls_ > calls_before_meeting; }
   void settle_all() noexcept;
   Run& idle_run();
   Run& another_run();
@@ -84,7 +86,7 @@ class Channel {
   const Lane lane_;
   PlanCache plans_;
   ScratchPool scratch_;
-  int calls_ = 0;                           // counted until the ranks meet; one more: they have met
+  int calls_ = calls_before_meeting + 1;    // counted until the ranks meet; one more: they have met
   Run* usual_run_ = nullptr;                // runs_.front(), found without a look at the list's memory
   std::vector<std::unique_ptr<Run>> runs_;  // as many as were ever under way at once
   std::unique_ptr<Meeting> meeting_;        // null: there is nothing to meet for

@@ -60,8 +60,7 @@ Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own
 
 [[gnu::hot]] void Commons::compare_between(std::uint32_t rank, std::uint64_t first,
                                            std::uint64_t end) noexcept {
-  const std::uint64_t oldest = own_turn_ + 1 - slots;  // of those whose call of ours we know
-  for (std::uint64_t turn = std::max(first, oldest); turn < end && turn <= own_turn_; ++turn) {
+  for (std::uint64_t turn = std::max(first, oldest_known_turn()); turn < end && turn <= own_turn_; ++turn) {
     // relaxed: nothing is read on the strength of it. It was told before the later mark that we have seen.
     const std::uint64_t word = slot(rank, turn).word.load(std::memory_order_relaxed);
     const std::uint64_t difference =

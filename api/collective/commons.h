@@ -154,6 +154,12 @@ class Commons {
   void fetch_mark(std::uint32_t rank, std::uint64_t mark) const noexcept {
     __builtin_prefetch(&slot(rank, turn_of(mark)));
   }
+  // The same of what will be compared when rank `peer`, or everyone, is seen to have come so far: of turns
+  // before, whose marks nobody here has waited for.
+  void fetch_between(std::uint32_t peer, std::uint64_t mark) const noexcept {
+    if (peer != schedule::everyone) return fetch_words_between(peer, mark);
+    for (const std::uint32_t rank : team_.neighbours) fetch_words_between(rank, mark);
+  }
   // Whether all others have come so far, as far as note_all() was told.
   [[nodiscard]] bool all_have_reached(std::uint64_t mark) const noexcept { return all_seen_ >= mark; }
   void note_all(std::uint64_t mark) noexcept { all_seen_ = mark; }
@@ -252,6 +258,12 @@ class Commons {
   };
 
   void wake(transport::Messenger& messenger, std::uint32_t rank) const noexcept;
+  void fetch_words_between(std::uint32_t rank, std::uint64_t mark) const noexcept {
+    const std::uint64_t first = std::max(turn_of(views_[rank].seen.mark) + 1, oldest_known_turn());
+    for (std::uint64_t turn = first; turn < turn_of(mark); ++turn) __builtin_prefetch(&slot(rank, turn));
+  }
+  // Of those whose call of ours we know.
+  [[nodiscard]] std::uint64_t oldest_known_turn() const noexcept { return own_turn_ + 1 - slots; }
   // Compares the calls of a rank with our own ones, of turns [first, end), as far as they are still told.
   void compare_between(std::uint32_t rank, std::uint64_t first, std::uint64_t end) noexcept;
 

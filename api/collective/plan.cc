@@ -119,6 +119,7 @@ std::unique_ptr<Plan> plan_of(schedule::Schedule schedule, std::size_t ranks, st
   const bool has_messages = std::any_of(steps.begin(), steps.end(), schedule::is_transfer);
   const std::uint64_t stage_bytes = plan.schedule.stage_count * element_bytes;
   if (stage_bytes > most_bytes_in_one_place) plan.stage_bytes = std::bit_ceil(stage_bytes);
+  plan.has_large_steps = plan.schedule.has_loans || plan.stage_bytes != 0;
   plan.passes_loans_on = plan.schedule.has_loans && has_messages;
   plan.is_straight = !has_messages && plan.schedule.turns != 0 && plan.schedule.scratch_count == 0 &&
                      plan.local_count * element_bytes <= Plan::most_straight_bytes;

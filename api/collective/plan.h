@@ -64,6 +64,7 @@ struct Plan {
   std::size_t stage_bytes = 0;    // see Commons::stage(). The same on all ranks of a host
   std::uint64_t local_count = 0;  // elements that its steps copy, and fold into others
   bool is_straight = false;       // one part, few bytes, no messages, no scratch memory: see straight.cc
+  bool has_large_steps = false;   // what they name may be lent, or be shown past the caches
   bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
 
   // Of a call in two parts the first one, in which the ranks tell each other what they lend. Null: it has

@@ -75,6 +75,7 @@ void Run::note_call(transport::Messenger& messenger, const Call& call) noexcept 
   ended_.clear();
   failure_.reset();
   has_errand_ = call.errand != nullptr;
+  has_extra_work_ = needs_staging() || finishes();
   executed_ = 0;
   first_mark_ = 0;
 }

@@ -268,9 +268,8 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   [[nodiscard]] bool has_bad_news() const noexcept;
   [[nodiscard]] bool may_run_straight(const Plan& plan) const noexcept;
   bool run_straight(const PlanHandle& plan) noexcept;
-  bool run_step(const schedule::Step& step) noexcept;
+  bool run_step(const schedule::Step& step, const Plan& plan) noexcept;
   bool work_at_once(const schedule::Step& step) noexcept;
-  [[nodiscard]] bool has_large_steps() const noexcept;
   bool look_for(const schedule::Step& step) noexcept;
   bool yield_for(const schedule::Step& step) noexcept;
   transport::Posted fail_straight() noexcept;
@@ -321,11 +320,12 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   // What small calls touch stands together, in few cache lines.
   State state_ = State::idle;
   bool is_interrupted_ = false;
-  bool has_told_ = false;       // that it lasts long
-  bool has_errand_ = false;     // that is not told to the device yet
-  bool owes_ring_ = false;      // something was published that others may sleep beside
-  bool is_staged_ = false;      // its input or output is, in memory of the pool
-  std::uint32_t executed_ = 0;  // so many of its first steps have ended while it was `straight`
+  bool has_told_ = false;        // that it lasts long
+  bool has_errand_ = false;      // that is not told to the device yet
+  bool owes_ring_ = false;       // something was published that others may sleep beside
+  bool has_extra_work_ = false;  // before its first step, or after its last: needs_staging(), finishes()
+  bool is_staged_ = false;       // its input or output is, in memory of the pool
+  std::uint32_t executed_ = 0;   // so many of its first steps have ended while it was `straight`
   transport::Messenger* messenger_ = nullptr;
   const Call* call_ = nullptr;  // while it is under way: borrowed, or `kept_`
   PlanHandle plan_;             // kept, with room for it, from run to run: most of them take the same

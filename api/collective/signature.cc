@@ -14,7 +14,8 @@ struct Field {
   int shift;
   int bits;
   [[nodiscard]] constexpr std::uint64_t mask() const { return (std::uint64_t{1} << bits) - 1; }
-  [[nodiscard]] constexpr std::uint64_t put(std::uint64_t value) const { return (value & mask()) << shift; }
+  // REQUIRES: it fits.
+  [[nodiscard]] constexpr std::uint64_t put(std::uint64_t value) const { return value << shift; }
   [[nodiscard]] constexpr std::uint64_t get(std::uint64_t packed) const { return packed >> shift & mask(); }
 };
 constexpr Field count_field{0, 13};
@@ -96,9 +97,10 @@ std::string text_of(const Signature& signature, std::string_view count) {
                                   : no_reduction;
   return operation_field.put(static_cast<std::uint64_t>(operation)) |
          dtype_field.put(static_cast<std::uint64_t>(dtype)) | reduction_field.put(kind) |
-         root_field.put(static_cast<std::uint64_t>(root)) | device_field.put(is_on_devices ? 1 : 0) |
-         rank_order_field.put(rank_order ? 1 : 0) | no_commuting_field.put(commutative ? 0 : 1) |
-         count_field.put(hash_of(count) ^ counts_hash);
+         root_field.put(static_cast<std::uint64_t>(root) & root_field.mask()) |
+         device_field.put(is_on_devices ? 1 : 0) | rank_order_field.put(rank_order ? 1 : 0) |
+         no_commuting_field.put(commutative ? 0 : 1) |
+         count_field.put((hash_of(count) ^ counts_hash) & count_field.mask());
 }
 
 Signature unpacked(std::uint64_t packed) noexcept {

@@ -37,7 +37,7 @@ constexpr int most_yields = 3;
 // well.
 [[gnu::hot]] bool Run::may_run_straight(const Plan& plan) const noexcept {
   if (!plan.is_straight || call_ == &kept_ || !lane_.sharing.turns.empty() || has_bad_news()) return false;
-  if (!needs_staging() && !finishes()) [[likely]]
+  if (!has_extra_work_) [[likely]]
     return true;
   const std::uint64_t count = plan.local_count + call_->input_count + call_->output_count;
   return count * call_->question.element_bytes <= Plan::most_straight_bytes;
@@ -49,7 +49,7 @@ constexpr int most_yields = 3;
 [[gnu::hot]] bool Run::run_straight(const PlanHandle& plan) noexcept {
   try {
     keep_plan(plan);
-    if (needs_staging()) [[unlikely]] {
+    if (has_extra_work_ && needs_staging()) [[unlikely]] {
       prepare_staging();
       while (!open_pieces()) continue;
     }
@@ -69,17 +69,18 @@ constexpr int most_yields = 3;
   sequence_ = lane_.history.begin(call_->signature, note_);
   take_turns();
   state_ = State::straight;
-  for (const Step& step : plan_->schedule.steps) {
-    if (!run_step(step)) return false;
+  const Plan& own = *plan_;
+  for (const Step& step : own.schedule.steps) {
+    if (!run_step(step, own)) return false;
     ++executed_;
   }
   ring();
-  if (plan_->schedule.has_loans) {
+  if (own.schedule.has_loans) {
     if (loans_.withdrawn_by()) [[unlikely]]
       return false;
     loans_.end();
   }
-  if (is_staged_ || finishes()) [[unlikely]] {
+  if (has_extra_work_) [[unlikely]] {
     finished_ = 0;
     while (!close_pieces()) continue;
     drop_staging();
@@ -91,21 +92,16 @@ constexpr int most_yields = 3;
   return true;
 }
 
-// Loans are to be looked for, and what is folded may be shown past the caches.
-inline bool Run::has_large_steps() const noexcept {
-  return plan_->schedule.has_loans || plan_->stage_bytes != 0;
-}
-
-inline bool Run::run_step(const Step& step) noexcept {
+inline bool Run::run_step(const Step& step, const Plan& plan) noexcept {
   switch (step.kind) {
     case StepKind::copy:
-      if (has_large_steps()) return work_at_once(step);
+      if (plan.has_large_steps) return work_at_once(step);
       copy_for(step, own_or_shown(step.to), own_or_shown(step.from),
                step.to.count * call_->question.element_bytes);
       return true;
     case StepKind::reduce: {
-      if (has_large_steps()) return work_at_once(step);
-      const Slice* const slices = &plan_->schedule.operands[step.first_operand];
+      if (plan.has_large_steps) return work_at_once(step);
+      const Slice* const slices = &plan.schedule.operands[step.first_operand];
       for (std::uint32_t i = 0; i < step.operand_count; ++i) operands_[i] = own_or_shown(slices[i]);
       call_->reduction->fold(own_or_shown(step.to), {operands_.data(), step.operand_count}, step.to.count);
       return true;
@@ -127,6 +123,7 @@ bool Run::work_at_once(const Step& step) noexcept {
 // Some 2 us, meanwhile it rings: those who sleep may be the ones that it waits for.
 [[gnu::hot, gnu::noinline]] bool Run::look_for(const Step& step) noexcept {
   if (!lane_.engine.has_core_per_rank()) return yield_for(step);
+  lane_.sharing.commons->fetch_between(step.peer, mark_of(step));
   const int looks_without_pause = lane_.sharing.is_pause_short ? 0 : looks_before_long_pause;
   for (int i = 1; i < short_spins && !failure_; ++i) {
     if (i == looks_before_ringing) ring();

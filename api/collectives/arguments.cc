@@ -4,7 +4,6 @@
 #include <parley/stream.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "api/checks.h"
@@ -61,8 +60,8 @@ struct ListFacts {
 }
 
 // All that is asked of a list, in one walk.
-[[gnu::hot]] ListFacts facts_of(CollectiveCall& call, const GroupState& group, TensorList list,
-                                bool writable) {
+[[gnu::always_inline]] inline ListFacts facts_of(CollectiveCall& call, const GroupState& group,
+                                                 TensorList list, bool writable) {
   const auto tensors = list.tensors();
   if (tensors.size() != static_cast<std::size_t>(group.size)) [[unlikely]]
     refuse_list(call, group, list);
@@ -72,10 +71,10 @@ struct ListFacts {
   const std::size_t first_count = tensors.front().numel();
   auto end = reinterpret_cast<std::uintptr_t>(tensors.front().data());
   ListFacts facts;
-  bool is_plain = call.device.is_cpu();
+  bool is_plain = call.device.is_cpu();  // and all that are good are on the CPU
   for (const Tensor& tensor : tensors) {
     const std::uint64_t count = tensor.numel();
-    is_plain &= is_good(tensor, writable) && tensor.dtype() == dtype && tensor.device() == call.device;
+    is_plain &= is_good(tensor, writable) && tensor.dtype() == dtype;
     facts.count += count;
     facts.is_even &= count == first_count;
     const auto begin = reinterpret_cast<std::uintptr_t>(tensor.data());  // of whatever tensor it is
@@ -97,21 +96,9 @@ schedule::Shape shape_of(const GroupState& group, const collective::Question& qu
   return shape;
 }
 
-bool are_disjoint(const std::byte* one, std::uint64_t one_bytes, const std::byte* other,
-                  std::uint64_t other_bytes) {
-  const std::less_equal<> ends_before;
-  return one_bytes == 0 || other_bytes == 0 || ends_before(one + one_bytes, other) ||
-         ends_before(other + other_bytes, one);
-}
-
-bool buffers_are_disjoint(const collective::Call& call) {
-  if (!call.inputs.empty() || !call.outputs.empty()) return true;  // the run works on a copy
-  const std::uint64_t bytes = call.question.element_bytes;
-  return are_disjoint(call.input, call.input_count * bytes, call.output, call.output_count * bytes);
-}
-
 // REQUIRES: !buffers_are_disjoint().
-[[gnu::noinline, gnu::hot]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
+// REQUIRES: overlaps(call.call).
+[[gnu::hot]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
   const collective::Call& own = call.call;
   if (own.reduction != nullptr && own.reduction->prepares()) return false;
   const std::uint64_t bytes = own.question.element_bytes;
@@ -259,15 +246,13 @@ void refuse_uneven(const CollectiveCall& call, TensorList list) {
                           "; say {.uneven = true} on all ranks"));
 }
 
-[[gnu::hot]] Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
+[[gnu::hot]] void settle(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
   if (!call.device.is_cpu()) [[unlikely]]
     set_place(call, *group);
-  // What moved with the call is where it was: the spans of its counts stay good.
-  if (!call.call.question.in_place && !buffers_are_disjoint(call.call))
-    call.call.question.in_place = is_in_place(call, *group);
+  // What moves with the call stays where it is: the spans of its counts are good.
+  if (overlaps(call.call)) call.call.question.in_place = is_in_place(call, *group);
   if (call.place != nullptr) [[unlikely]]
     choose_path(group, call);
-  return run_collective(group, std::move(call));
 }
 
 }  // namespace parley::detail

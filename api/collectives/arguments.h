@@ -101,7 +101,23 @@ std::vector<std::uint64_t> counts_of(TensorList list);
 // A list of tensors of different sizes, where that has to be said.
 [[noreturn]] void refuse_uneven(const CollectiveCall& call, TensorList list);
 
-// Settles whether the call is in place, and runs it.
-Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call);
+// Whether its buffers have bytes in common, and nobody has said yet that it is in place.
+inline bool overlaps(const collective::Call& call) noexcept {
+  if (call.question.in_place || !call.inputs.empty() || !call.outputs.empty()) return false;
+  const auto input = reinterpret_cast<std::uintptr_t>(call.input);
+  const auto output = reinterpret_cast<std::uintptr_t>(call.output);
+  const std::uint64_t input_bytes = call.input_count * call.question.element_bytes;
+  const std::uint64_t output_bytes = call.output_count * call.question.element_bytes;
+  return input_bytes != 0 && output_bytes != 0 && input < output + output_bytes &&
+         output < input + input_bytes;
+}
+// Whether a call whose buffers overlap is in place, and where one on a device goes.
+void settle(const std::shared_ptr<GroupState>& group, CollectiveCall& call);
+
+// Runs the call.
+inline Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
+  if (!call.device.is_cpu() || overlaps(call.call)) settle(group, call);
+  return run_collective(group, std::move(call));
+}
 
 }  // namespace parley::detail
