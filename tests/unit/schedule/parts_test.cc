@@ -1,11 +1,13 @@
 // The small things that algorithms are written with.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <set>
 
 #include "api/schedule/blocks.h"
+#include "api/schedule/catalogue.h"
 #include "api/schedule/fold_extra.h"
 #include "api/schedule/hosts.h"
 #include "api/schedule/rounds.h"
@@ -90,6 +92,25 @@ TEST(Segments, CoverEverythingOnce) {
     EXPECT_EQ(at, 10U);
     EXPECT_EQ(number, segments_of(10, segment));
   }
+}
+
+// A last turn of a few elements would cost as much waiting as the others.
+TEST(FlatParts, AreAlikeInAllTurns) {
+  constexpr std::uint64_t stage = std::uint64_t{1} << 18;
+  for (const Operation operation : {Operation::all_to_all, Operation::scatter, Operation::reduce_scatter})
+    for (const std::uint32_t size : {3U, 4U, 6U, 8U})
+      for (const std::uint64_t count : {stage / 8, stage / 3, stage, stage + 1, 4 * stage}) {
+        const Shape shape{.size = size, .count = count, .stage_count = stage, .stage_turns = 2};
+        std::uint64_t least = count, most = 0;
+        const Schedule schedule = make(operation, Algorithm::flat, shape);
+        for (const Step& step : schedule.steps) {
+          if (step.kind != StepKind::copy || step.to.space != Space::stage) continue;
+          least = std::min(least, step.to.count);
+          most = std::max(most, step.to.count);
+        }
+        EXPECT_LE(schedule.stage_count, stage);
+        EXPECT_GT(2 * least, most) << name(operation) << " of " << count << " elements, " << size << " ranks";
+      }
 }
 
 TEST(Team, CountsAroundTheRing) {
