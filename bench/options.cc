@@ -80,7 +80,6 @@ struct Words {
   bool no_cma = false;
   bool async = false;
   bool by_hand = false;
-  bool pin = false;
   bool no_pin = false;
 };
 
@@ -126,7 +125,6 @@ void define(CLI::App& app, Words& words, Options& options) {
   add("--algo", options.algorithm, "NAME", "Collectives: this algorithm [Parley's choice, which is printed]");
   app.add_flag("--by-hand", words.by_hand,
                "all_reduce of two ranks: beside it the same by isend, irecv and a loop that adds");
-  app.add_flag("--pin", words.pin, "Keep each rank on a core of its own [when there are enough cores]");
   app.add_flag("--no-pin", words.no_pin, "Let the system move the ranks between cores");
 }
 
@@ -282,8 +280,7 @@ void understand(const CLI::App& app, const Words& words, Options& options) {
     options.round_ms =
         parse_number("--round-ms", words.round_ms, "milliseconds", least_round_ms, most_round_ms);
   }
-  if (words.pin && words.no_pin) throw CommandLineError("--pin and --no-pin exclude each other");
-  if (words.pin || words.no_pin) options.pin = words.pin;
+  options.pin = !words.no_pin;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Options : Measurement {
   // With another run, which goes on between the rounds of this one and whose process shows the figures of
   // both. Borrowed; null: this run is alone.
   Relay* relay = nullptr;
-  std::optional<bool> pin;  // not given: when there is a core for each rank
+  bool pin = true;  // each rank to one core; where there are fewer than ranks, some share theirs
   // Collectives: asynchronous calls that are waited for; the algorithm, instead of the library's choice;
   // all_reduce beside the same written by hand.
   bool async = false;

@@ -126,8 +126,7 @@ void rank_main(const Options& options) {
   // Before init(): the library's own thread belongs on its rank's core as well.
   const std::vector<int> cores = usable_cores();
   const bool enough_cores = static_cast<std::size_t>(ranks) <= cores.size();
-  const bool pin = options.pin.value_or(enough_cores);
-  if (pin) pin_to(core_for(rank, cores));
+  if (options.pin) pin_to(core_for(rank, cores));
 
   // The rows say what carried the messages, so it is not left to the environment.
   ::setenv("PARLEY_TRANSPORTS", parley_transports(options), 1);
@@ -138,7 +137,7 @@ void rank_main(const Options& options) {
   if (rank == 0) report.emplace(options.json_file, options.relay == nullptr);
   ProcessGroup world = init();
   if (report) {
-    report->print(title(options, ranks, pin ? describe_pinning(ranks, cores) : "not pinned",
+    report->print(title(options, ranks, options.pin ? describe_pinning(ranks, cores) : "not pinned",
                         devices == nullptr ? "" : describe_devices(*devices, world, options.devices)));
   }
   const Idle idle = enough_cores ? Idle::spin : Idle::yield;

@@ -98,11 +98,10 @@ void read_lines(int fd, const Take& take) {
 std::string title(const Options& options) {
   const int ranks = options.ranks.value_or(2);
   const std::vector<int> cores = usable_cores();
-  const bool pin = options.pin.value_or(static_cast<std::size_t>(ranks) <= cores.size());
   return fmt::format(
       "# parley-bench {}, buffers {}, transports shm and tcp in turns, {} ranks, {} rounds; {}\n",
       to_string(options.op), options.rewrite ? "rewritten" : "kept", ranks, options.rounds,
-      pin ? describe_pinning(ranks, cores) : "not pinned");
+      options.pin ? describe_pinning(ranks, cores) : "not pinned");
 }
 
 }  // namespace

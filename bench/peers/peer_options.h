@@ -21,7 +21,7 @@ struct PeerProgram {
 // Its command line.
 struct PeerOptions : Measurement {
   int ranks = 2;
-  bool pin = true;  // each rank to a core of its own, where there are enough
+  bool pin = true;  // each rank to one core; where there are fewer than ranks, some share theirs
 };
 
 // Nothing when help or the version was asked for and printed. Throws CommandLineError.

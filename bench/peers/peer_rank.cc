@@ -55,13 +55,13 @@ void peer_rank(const PeerProgram& program, const PeerOptions& options, int rank,
                const std::function<std::unique_ptr<Library>()>& join) {
   const std::vector<int> cores = usable_cores();
   const bool enough_cores = static_cast<std::size_t>(options.ranks) <= cores.size();
-  const bool pin = options.pin && enough_cores;
-  if (pin) pin_to(core_for(rank, cores));
+  if (options.pin) pin_to(core_for(rank, cores));
   std::optional<Report> report;
   if (rank == 0) report.emplace(options.json_file);
   const std::unique_ptr<Library> peer = join();
   if (report) {
-    report->print(title(program, options, pin ? describe_pinning(options.ranks, cores) : "not pinned"));
+    report->print(
+        title(program, options, options.pin ? describe_pinning(options.ranks, cores) : "not pinned"));
     report->print(header());
   }
   LibrarySession session(*peer, options, enough_cores ? Idle::spin : Idle::yield);
