@@ -67,11 +67,12 @@ class Channel {
   template <typename Start>
   transport::Posted begin_by(const Start& start, transport::Messenger& messenger,
                              const Question& question) noexcept;
-  [[nodiscard]] std::size_t under_way() const noexcept;
+  // REQUIRES: !have_met(). Throws std::bad_alloc.
   template <typename Start>
   transport::Posted begin_unmet(const Start& start, transport::Messenger& messenger,
                                 const Question& question);
-  // All ranks count the same calls, and so meet before the same one.
+  [[nodiscard]] std::size_t under_way() const noexcept;
+  // All ranks count the same calls, and so meet before the same one. There is a meeting_ until they have.
   [[nodiscard]] bool is_meeting_due() const noexcept {
     return calls_ == calls_before_meeting && !meeting_->has_begun();
   }
@@ -86,7 +87,8 @@ class Channel {
   const Lane lane_;
   PlanCache plans_;
   ScratchPool scratch_;
-  int calls_ = calls_before_meeting + 1;    // counted until the ranks meet; one more: they have met
+  // Counted until the ranks meet, if there is a meeting_; else as it is here.
+  int calls_ = calls_before_meeting + 1;
   Run* usual_run_ = nullptr;                // runs_.front(), found without a look at the list's memory
   std::vector<std::unique_ptr<Run>> runs_;  // as many as were ever under way at once
   std::unique_ptr<Meeting> meeting_;        // null: there is nothing to meet for

@@ -154,8 +154,9 @@ class Commons {
   void fetch_mark(std::uint32_t rank, std::uint64_t mark) const noexcept {
     __builtin_prefetch(&slot(rank, turn_of(mark)));
   }
-  // The same of what will be compared when rank `peer`, or everyone, is seen to have come so far: of turns
-  // before, whose marks nobody here has waited for.
+  // The same of what is compared when rank `peer`, or everyone, is seen to have come so far: words of turns
+  // before, whose marks nobody here has waited for. Most were written long ago; each is read once then, and
+  // would be awaited where it is compared, after the mark.
   void fetch_between(std::uint32_t peer, std::uint64_t mark) const noexcept {
     if (peer != schedule::everyone) return fetch_words_between(peer, mark);
     for (const std::uint32_t rank : team_.neighbours) fetch_words_between(rank, mark);

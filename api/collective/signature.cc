@@ -1,5 +1,6 @@
 #include "api/collective/signature.h"
 
+#include <cassert>
 #include <string_view>
 
 #include "transport/base/log.h"
@@ -15,7 +16,10 @@ struct Field {
   int bits;
   [[nodiscard]] constexpr std::uint64_t mask() const { return (std::uint64_t{1} << bits) - 1; }
   // REQUIRES: it fits.
-  [[nodiscard]] constexpr std::uint64_t put(std::uint64_t value) const { return value << shift; }
+  [[nodiscard]] constexpr std::uint64_t put(std::uint64_t value) const {
+    assert((value & ~mask()) == 0);
+    return value << shift;
+  }
   [[nodiscard]] constexpr std::uint64_t get(std::uint64_t packed) const { return packed >> shift & mask(); }
 };
 constexpr Field count_field{0, 13};

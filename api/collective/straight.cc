@@ -69,13 +69,13 @@ constexpr int most_yields = 3;
   sequence_ = lane_.history.begin(call_->signature, note_);
   take_turns();
   state_ = State::straight;
-  const Plan& own = *plan_;
-  for (const Step& step : own.schedule.steps) {
-    if (!run_step(step, own)) return false;
+  const Plan& kept = *plan_;
+  for (const Step& step : kept.schedule.steps) {
+    if (!run_step(step, kept)) return false;
     ++executed_;
   }
   ring();
-  if (own.schedule.has_loans) {
+  if (kept.schedule.has_loans) {
     if (loans_.withdrawn_by()) [[unlikely]]
       return false;
     loans_.end();

@@ -96,7 +96,6 @@ schedule::Shape shape_of(const GroupState& group, const collective::Question& qu
   return shape;
 }
 
-// REQUIRES: !buffers_are_disjoint().
 // REQUIRES: overlaps(call.call).
 [[gnu::hot]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
   const collective::Call& own = call.call;
@@ -246,7 +245,7 @@ void refuse_uneven(const CollectiveCall& call, TensorList list) {
                           "; say {.uneven = true} on all ranks"));
 }
 
-[[gnu::hot]] void settle(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
+[[gnu::hot]] void settle_buffers(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
   if (!call.device.is_cpu()) [[unlikely]]
     set_place(call, *group);
   // What moves with the call stays where it is: the spans of its counts are good.

@@ -101,7 +101,8 @@ std::vector<std::uint64_t> counts_of(TensorList list);
 // A list of tensors of different sizes, where that has to be said.
 [[noreturn]] void refuse_uneven(const CollectiveCall& call, TensorList list);
 
-// Whether its buffers have bytes in common, and nobody has said yet that it is in place.
+// Whether its buffers have bytes in common, and nobody has said yet that it is in place. Of buffers that are
+// not one piece of memory the run works on a copy.
 inline bool overlaps(const collective::Call& call) noexcept {
   if (call.question.in_place || !call.inputs.empty() || !call.outputs.empty()) return false;
   const auto input = reinterpret_cast<std::uintptr_t>(call.input);
@@ -112,11 +113,11 @@ inline bool overlaps(const collective::Call& call) noexcept {
          output < input + input_bytes;
 }
 // Whether a call whose buffers overlap is in place, and where one on a device goes.
-void settle(const std::shared_ptr<GroupState>& group, CollectiveCall& call);
+void settle_buffers(const std::shared_ptr<GroupState>& group, CollectiveCall& call);
 
 // Runs the call.
 inline Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
-  if (!call.device.is_cpu() || overlaps(call.call)) settle(group, call);
+  if (!call.device.is_cpu() || overlaps(call.call)) settle_buffers(group, call);
   return run_collective(group, std::move(call));
 }
 

@@ -72,7 +72,7 @@ void reduce_scatter(Builder& builder, const Shape& shape) {
 // Each to each other one, in segments.
 void show_parts(Builder& builder, const Shape& shape, const Team& team, const Parts& parts,
                 const Blocks& from, const Blocks& to) {
-  for_each_segment(shape.count, parts.room(), [&](std::uint64_t offset, std::uint64_t count) {
+  for_each_segment(shape.count, parts.part_of(shape.count), [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn(parts.stage_count());
     builder.make_room();
     for_each_other(team, [&](std::uint32_t rank) {
@@ -155,7 +155,7 @@ void scatter(Builder& builder, const Shape& shape) {
   // What the root gives itself comes last, for others wait for what it shows: 64 KiB of two ranks near took
   // 2.6 us with that copy before the second segment, and take 1.9.
   std::uint32_t shown = no_step;
-  for_each_segment(shape.count, std::min(parts.room(), segment),
+  for_each_segment(shape.count, std::min(parts.part_of(shape.count), segment),
                    [&](std::uint64_t offset, std::uint64_t count) {
                      builder.begin_turn(parts.stage_count());
                      if (shape.rank == shape.root) {

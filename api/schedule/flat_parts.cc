@@ -39,13 +39,6 @@ constexpr std::uint64_t in_lines(std::uint64_t count) {
   return (count + line_bytes - 1) / line_bytes * line_bytes;
 }
 
-// What a turn shows of a block of `count` elements: in as few turns as there is room for, all alike, for each
-// costs as much waiting, however little it brings.
-constexpr std::uint64_t even_part(std::uint64_t count, std::uint64_t room) {
-  const std::uint64_t turns = segments_of(count, room);
-  return std::min(room, in_lines((count + turns - 1) / turns));
-}
-
 constexpr std::uint64_t others_of(std::uint64_t members) {
   return std::max<std::uint64_t>(members, 2) - 1;
 }
@@ -85,7 +78,12 @@ Parts::Parts(const Builder& builder, const Shape& shape, const Team& team, std::
       team_(team),
       others_(others_of(team.size())),
       on_line_(is_on_line(builder, shape, largest * others_)),
-      room_(on_line_ ? largest : even_part(largest, room_for_part(shape, team.size()))) {}
+      room_(on_line_ ? largest : std::min(room_for_part(shape, team.size()), in_lines(largest))) {}
+
+std::uint64_t Parts::part_of(std::uint64_t count) const noexcept {
+  const std::uint64_t turns = segments_of(count, room_);
+  return std::min(room_, in_lines((count + turns - 1) / turns));
+}
 
 Slice Parts::shown(std::uint32_t owner, std::uint32_t to, const Slice& piece) const noexcept {
   const std::uint32_t rank = team_.rank(owner);
@@ -186,7 +184,8 @@ void flat_reduce_scatter(Builder& builder, const Shape& shape, const Team& team,
                          const Slice& to) {
   const std::uint32_t me = team.me();
   const Parts parts(builder, shape, team, from.largest());
-  for_each_segment(from.largest(), parts.room(), [&](std::uint64_t offset, std::uint64_t count) {
+  const std::uint64_t part = parts.part_of(from.largest());
+  for_each_segment(from.largest(), part, [&](std::uint64_t offset, std::uint64_t count) {
     builder.begin_turn(parts.stage_count());
     builder.make_room();
     for_each_other(team, [&](std::uint32_t index) {

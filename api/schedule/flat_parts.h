@@ -56,8 +56,10 @@ class Parts {
  public:
   // Borrows builder and team. `largest`: elements of the largest block.
   Parts(const Builder& builder, const Shape& shape, const Team& team, std::uint64_t largest);
-  // Elements of a block in one turn.
-  [[nodiscard]] std::uint64_t room() const noexcept { return room_; }
+  // Elements of a block of `count` that are shown in one turn: it takes as few turns as there is room for,
+  // the same whatever this says, and they are alike but for whole lines, since each costs as much waiting,
+  // however little it brings.
+  [[nodiscard]] std::uint64_t part_of(std::uint64_t count) const noexcept;
   // Elements of a stage that a turn takes.
   [[nodiscard]] std::uint64_t stage_count() const noexcept { return on_line_ ? 0 : others_ * room_; }
   // A piece of member `owner`'s, which it shows to the member `to`; both are indices.

@@ -190,7 +190,8 @@ std::string appendix_of(const Study& study) {
       "paired "
       "round by round; intervals hold 95 % (bootstrap of the median). “near” and “far” tell how long a flag "
       "took between the two cores when the line was measured; only rounds of one kind are paired. With more "
-      "ranks than cores (“shared”) nobody can tell. “raw” is the fastest loop without a library in the same "
+      "ranks than cores (“shared”) that is not told apart. “raw” is the fastest loop without a library in "
+      "the same "
       "processes.</p>\n";
   return html;
 }

@@ -63,7 +63,7 @@ void rank_main(const TuneOptions& options, Course course, std::span<Finding> fin
   const std::vector<int> cores = usable_cores();
   const auto ranks = static_cast<std::size_t>(std::atoi(std::getenv("WORLD_SIZE")));
   const bool enough_cores = ranks <= cores.size();
-  if (enough_cores) pin_to(core_for(std::atoi(std::getenv("RANK")), cores));
+  pin_to(core_for(std::atoi(std::getenv("RANK")), cores));
   ::setenv("PARLEY_TRANSPORTS", options.transport.c_str(), 1);
   // What they say would be taken for the model's choice.
   for (const char* variable : {"PARLEY_ALGO", "PARLEY_TUNING"}) ::unsetenv(variable);

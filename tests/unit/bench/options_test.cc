@@ -32,7 +32,7 @@ TEST(Options, DefaultsOfEachOperation) {
   EXPECT_EQ(latency->rounds, 21);
   EXPECT_EQ(latency->round_ms, 10);
   EXPECT_FALSE(latency->ranks);
-  EXPECT_FALSE(latency->pin);
+  EXPECT_TRUE(latency->pin);
   EXPECT_TRUE(latency->json_file.empty());
   const auto rate = parse({"message-rate"});
   ASSERT_TRUE(rate);
@@ -50,7 +50,6 @@ TEST(Options, EverythingGiven) {
   EXPECT_EQ(parsed->json_file, "rows.json");
   EXPECT_EQ(parsed->rounds, 3);
   EXPECT_EQ(parsed->round_ms, 2.5);
-  EXPECT_TRUE(parsed->pin);
 }
 
 TEST(Options, BuffersMayBeWrittenAnewOverBothTransports) {

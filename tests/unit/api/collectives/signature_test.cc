@@ -37,6 +37,21 @@ TEST(Signature, IsToldAgainByItsBits) {
   }
 }
 
+TEST(Signature, KeepsWhatDoesNotFitItsFieldOutOfTheOthers) {
+  const Signature signature{.operation = Operation::broadcast,
+                            .dtype = DType::f64,
+                            .root = 20000,
+                            .count = 8,
+                            .counts_hash = ~std::uint64_t{0}};
+  const Signature told = unpacked(signature.packed());
+  EXPECT_EQ(told.operation, Operation::broadcast);
+  EXPECT_EQ(told.dtype, DType::f64);
+  EXPECT_EQ(told.root, 20000 & 0x3fff);
+  EXPECT_FALSE(told.reduction);
+  EXPECT_FALSE(told.rank_order || told.is_on_devices);
+  EXPECT_TRUE(told.commutative);
+}
+
 TEST(Signature, OfAnyBitsIsDescribed) {
   for (std::uint64_t operation = 0; operation < 16; ++operation)
     for (std::uint64_t kind = 0; kind < 32; ++kind)
