@@ -69,13 +69,13 @@ constexpr int most_yields = 3;
   sequence_ = lane_.history.begin(call_->signature, note_);
   take_turns();
   state_ = State::straight;
-  const Plan& kept = *plan_;
-  for (const Step& step : kept.schedule.steps) {
-    if (!run_step(step, kept)) return false;
+  const Plan& held = *plan_;
+  for (const Step& step : held.schedule.steps) {
+    if (!run_step(step, held)) return false;
     ++executed_;
   }
   ring();
-  if (kept.schedule.has_loans) {
+  if (held.schedule.has_loans) {
     if (loans_.withdrawn_by()) [[unlikely]]
       return false;
     loans_.end();

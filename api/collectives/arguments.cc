@@ -96,28 +96,6 @@ schedule::Shape shape_of(const GroupState& group, const collective::Question& qu
   return shape;
 }
 
-// REQUIRES: overlaps(call.call).
-[[gnu::hot]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
-  const collective::Call& own = call.call;
-  if (own.reduction != nullptr && own.reduction->prepares()) return false;
-  const std::uint64_t bytes = own.question.element_bytes;
-  const schedule::Operation operation = own.question.operation;
-  schedule::InPlaceLayout layout;
-  if (schedule::has_own_layout(operation))
-    layout = schedule::in_place_layout(operation, shape_of(group, own.question));
-  if (own.input - layout.input_begin * bytes != own.output - layout.output_begin * bytes)
-    throw UsageError(concat(call.name, ": input and output overlap, and not as they do in place"));
-  if (operation == schedule::Operation::all_to_all &&
-      !std::equal(call.counts.begin(), call.counts.end(), call.receive_counts.begin(),
-                  call.receive_counts.end()))
-    throw UsageError(concat(call.name, ": in place as much comes from each rank as is sent to it"));
-  return true;
-}
-
-}  // namespace
-
-namespace {
-
 collective::DevicePlace& place_of(CollectiveCall& call) {
   if (call.place == nullptr) call.place = std::make_shared<collective::DevicePlace>();
   return *call.place;
@@ -245,13 +223,26 @@ void refuse_uneven(const CollectiveCall& call, TensorList list) {
                           "; say {.uneven = true} on all ranks"));
 }
 
-[[gnu::hot]] void settle_buffers(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
-  if (!call.device.is_cpu()) [[unlikely]]
-    set_place(call, *group);
-  // What moves with the call stays where it is: the spans of its counts are good.
-  if (overlaps(call.call)) call.call.question.in_place = is_in_place(call, *group);
-  if (call.place != nullptr) [[unlikely]]
-    choose_path(group, call);
+[[gnu::hot]] bool is_in_place(const CollectiveCall& call, const GroupState& group) {
+  const collective::Call& own = call.call;
+  if (own.reduction != nullptr && own.reduction->prepares()) return false;
+  const std::uint64_t bytes = own.question.element_bytes;
+  const schedule::Operation operation = own.question.operation;
+  schedule::InPlaceLayout layout;
+  if (schedule::has_own_layout(operation))
+    layout = schedule::in_place_layout(operation, shape_of(group, own.question));
+  if (own.input - layout.input_begin * bytes != own.output - layout.output_begin * bytes)
+    throw UsageError(concat(call.name, ": input and output overlap, and not as they do in place"));
+  if (operation == schedule::Operation::all_to_all &&
+      !std::equal(call.counts.begin(), call.counts.end(), call.receive_counts.begin(),
+                  call.receive_counts.end()))
+    throw UsageError(concat(call.name, ": in place as much comes from each rank as is sent to it"));
+  return true;
+}
+
+void settle_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call) {
+  set_place(call, *group);
+  choose_path(group, call);
 }
 
 }  // namespace parley::detail

@@ -112,12 +112,16 @@ inline bool overlaps(const collective::Call& call) noexcept {
   return input_bytes != 0 && output_bytes != 0 && input < output + output_bytes &&
          output < input + input_bytes;
 }
-// Whether a call whose buffers overlap is in place, and where one on a device goes.
-void settle_buffers(const std::shared_ptr<GroupState>& group, CollectiveCall& call);
+// Whether it is in place then. REQUIRES: overlaps(call.call).
+bool is_in_place(const CollectiveCall& call, const GroupState& group);
+// Where one on a device goes.
+void settle_path(const std::shared_ptr<GroupState>& group, CollectiveCall& call);
 
-// Runs the call.
+// Runs the call. What moves with it stays where it is: the spans of its counts are good.
 inline Work launch(const std::shared_ptr<GroupState>& group, CollectiveCall&& call) {
-  if (!call.device.is_cpu() || overlaps(call.call)) settle_buffers(group, call);
+  if (overlaps(call.call)) call.call.question.in_place = is_in_place(call, *group);
+  if (!call.device.is_cpu()) [[unlikely]]
+    settle_path(group, call);
   return run_collective(group, std::move(call));
 }
 

@@ -1,5 +1,4 @@
 #include "tests/multiprocess/collectives/copies.h"
-#include "tests/multiprocess/collectives/boards.h"
 
 #include <parley/error.h>
 #include <parley/init.h>
@@ -14,6 +13,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tests/multiprocess/collectives/boards.h"
 #include "tests/multiprocess/support/ranks.h"
 
 namespace parley::testing {
