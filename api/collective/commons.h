@@ -6,8 +6,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "api/collective/plan.h"
@@ -78,13 +80,16 @@ struct LoanCard {
   struct Buffer {
     transport::RemoteKey key;
     std::uint64_t bytes = 0;
-    friend bool operator==(const Buffer&, const Buffer&) = default;
   };
-  friend bool operator==(const LoanCard&, const LoanCard&) = default;
+  friend bool operator==(const LoanCard& left, const LoanCard& right) noexcept {
+    return std::memcmp(&left, &right, sizeof(LoanCard)) == 0;
+  }
   std::uint32_t lent = 0;                     // bits
   std::uint32_t timed_call = 0, took_ns = 0;  // the earlier one's number, as in CopyChoice::Timing
-  Buffer buffers[2] = {};                     // input, output
+  std::uint32_t unused = 0;
+  Buffer buffers[2] = {};  // input, output
 };
+static_assert(std::has_unique_object_representations_v<LoanCard>, "it is compared as bytes, by each call");
 
 // The boards of a host's ranks, as one of them sees them, and how far each has come.
 // Thread-safety: none; the engine's lock.

@@ -20,11 +20,16 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
   commons_ = &commons;
   team_ = &team;
   messenger_ = &messenger;
+  copies_ = copies;
+  const std::array may_lend{plan.schedule.may_lend_input, plan.schedule.may_lend_output};
+  const bool is_as_before = own_[0] == own.input && own_[1] == own.output && may_lend == kept_for_;
+  if (is_own_kept_ && is_as_before && plan.roll_call == nullptr) [[likely]] {
+    is_lent_ = may_lend;
+    return;
+  }
   own_[0] = own.input;
   own_[1] = own.output;
-  copies_ = copies;
   own_card_ = {};
-  const bool may_lend[] = {plan.schedule.may_lend_input, plan.schedule.may_lend_output};
   bool could_lend_all = plan.if_lent != nullptr;
   const bool is_asked_for[] = {could_lend_all && plan.if_lent->schedule.may_lend_input,
                                could_lend_all && plan.if_lent->schedule.may_lend_output};
@@ -43,14 +48,20 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
                     (could_lend_all ? LoanCard::all_bit : 0U);
   // Also where this rank's lie in the arena: those of others may not.
   if (may_bring() && may_copy()) own_card_.lent |= LoanCard::copies_bit;
+  is_own_kept_ = plan.roll_call == nullptr && is_lent_ == may_lend;
+  kept_for_ = may_lend;
 }
 
 void Loans::end() noexcept {
   if (commons_ == nullptr) return;
   commons_ = nullptr;
-  has_asked_ = is_lent_[0] = is_lent_[1] = is_told_ = is_all_lent_ = is_any_copied_ = false;
+  has_asked_ = is_told_ = is_all_lent_ = is_any_copied_ = false;
+  is_lent_ = {};
   liar_.reset();
-  for (View& view : views_) view = View();
+  for (View& view : views_) {
+    view.is_known = false;
+    if (!view.is_kept) view.forget();
+  }
 }
 
 // Nothing: not all others see it. All are shown it all the same, for the next time.
@@ -138,6 +149,9 @@ void Loans::look_at(std::uint32_t owner) noexcept {
   View& view = views_[owner];
   view.is_known = true;
   const LoanCard card = commons_->card(owner, card_);
+  if (view.is_kept && !is_all_lent_ && card == view.card) [[likely]]
+    return;
+  view.forget();
   constexpr std::uint32_t bits[] = {LoanCard::input_bit, LoanCard::output_bit};
   for (std::size_t i = 0; i < 2; ++i) {
     const LoanCard::Buffer& told = card.buffers[i];
@@ -152,6 +166,8 @@ void Loans::look_at(std::uint32_t owner) noexcept {
       lent.memory = other->look(told.key, told.bytes);
     if (!lent.is_lent()) liar_ = owner;
   }
+  view.is_kept = !is_all_lent_ && !liar_;
+  view.card = card;
 }
 
 Status Loans::bring(std::uint32_t owner, Loan buffer, std::uint64_t begin, base::MemoryRef into) noexcept {
@@ -168,10 +184,16 @@ void Loans::withdraw() noexcept {
   if (commons_ != nullptr && is_told_ && (lends() || could_lend_all())) commons_->withdraw_card(card_);
 }
 
+bool Loans::may_be_awaited() const noexcept {
+  if (is_all_lent_) return true;
+  return std::any_of(team_->neighbours.begin(), team_->neighbours.end(),
+                     [&](std::uint32_t rank) { return !views_[rank].is_known || views_[rank].lends(); });
+}
+
 std::optional<std::uint32_t> Loans::withdrawn_by() const noexcept {
   if (commons_ == nullptr) return std::nullopt;
   for (std::uint32_t rank = 0; rank < views_.size(); ++rank) {
-    const bool has_read = views_[rank].buffers[0].is_lent() || views_[rank].buffers[1].is_lent();
+    const bool has_read = views_[rank].is_known && views_[rank].lends();
     if (has_read && commons_->is_card_withdrawn(rank, card_)) return rank;
   }
   return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,6 +47,8 @@ class Loans {
   // Which card of each rank tells of it.
   void use_card(std::uint32_t card) noexcept { card_ = card; }
   void end() noexcept;
+  // Nor is anything kept of the other ranks. REQUIRES: ended.
+  void forget() noexcept { views_.clear(); }
 
   // Whether others have been shown what could be lent, and have not answered yet.
   [[nodiscard]] bool has_asked() const noexcept { return has_asked_; }
@@ -75,6 +78,9 @@ class Loans {
   // see withdrawn_by().
   base::Status bring(std::uint32_t owner, schedule::Loan buffer, std::uint64_t begin,
                      base::MemoryRef into) noexcept;
+  // Whether a rank that has lent something may wait until this one has read it: not if nobody has, as far as
+  // this one can know. REQUIRES: it has read all that it will.
+  [[nodiscard]] bool may_be_awaited() const noexcept;
   // A rank that has lent what cannot be found.
   [[nodiscard]] std::optional<std::uint32_t> liar() const noexcept { return liar_; }
 
@@ -84,16 +90,28 @@ class Loans {
   [[nodiscard]] std::optional<std::uint32_t> withdrawn_by() const noexcept;
 
  private:
-  // What is known of another rank.
+  // What is known of another rank. As long as it says the same, from call to call, it is not looked up anew,
+  // but where everyone lends: memory that was once seen stays where it is. It stays mapped as long.
   struct View {
-    bool is_known = false;
+    bool is_known = false;  // in this call
+    bool is_kept = false;   // found as `card` says, and to be found so again
     struct Buffer {
       std::shared_ptr<const std::byte> memory;
       std::uint64_t bytes = 0;
       bool is_copied = false;
       transport::RemoteKey key;  // then
       [[nodiscard]] bool is_lent() const noexcept { return memory != nullptr || is_copied; }
+      void forget() noexcept {
+        memory.reset();
+        is_copied = false;
+      }
     } buffers[2];
+    LoanCard card;
+    void forget() noexcept {
+      is_kept = false;
+      for (Buffer& buffer : buffers) buffer.forget();
+    }
+    [[nodiscard]] bool lends() const noexcept { return buffers[0].is_lent() || buffers[1].is_lent(); }
   };
   static std::size_t index_of(schedule::Loan buffer) noexcept {
     return buffer == schedule::Loan::input ? 0 : 1;
@@ -112,9 +130,12 @@ class Loans {
   const Team* team_ = nullptr;
   const transport::Messenger* messenger_ = nullptr;
   base::ConstMemoryRef own_[2];
+  // All of these that `kept_for_` asks for all others see, as `own_card_` tells, and will see in later calls.
+  bool is_own_kept_ = false;
+  std::array<bool, 2> kept_for_{};
   bool copies_ = false;
   bool has_asked_ = false;
-  bool is_lent_[2] = {};
+  std::array<bool, 2> is_lent_{};
   bool is_told_ = false;
   bool is_all_lent_ = false, is_any_copied_ = false;  // by everyone
   std::optional<std::uint32_t> liar_;

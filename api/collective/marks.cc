@@ -61,6 +61,7 @@ void Run::end_turn() noexcept {
 }
 
 [[gnu::hot]] void Run::publish(const Step& step) noexcept {
+  if (step.for_lenders && !loans_.may_be_awaited()) return;
   lane_.sharing.commons->publish(mark_of(step), call_word(sequence_, note_));
   owes_ring_ = true;
 }

@@ -312,6 +312,7 @@ void Run::drop_staging() noexcept {
 void Run::leave(Status status) noexcept {
   if (status.failed()) loans_.withdraw();
   drop_memory();
+  if (status.failed()) loans_.forget();  // of a dead rank's memory, for one
   lane_.history.end(sequence_);
   end_turn();
   call_ = nullptr;

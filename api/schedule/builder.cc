@@ -215,7 +215,7 @@ void Builder::may_lend(Loan buffer) noexcept {
 void Builder::end_loans() {
   if (!has_loans_ || schedule_.turns == 0) return;
   schedule_.has_loans = true;
-  publish(Progress::returned);
+  schedule_.steps[publish(Progress::returned)].for_lenders = true;
   schedule_.steps[await_mark(everyone, Progress::returned)].for_lenders = true;
 }
 

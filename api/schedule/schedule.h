@@ -27,7 +27,8 @@ inline constexpr std::uint32_t everyone = 0xffffffff;
 //
 // A turn is one use of each rank's line and stage. Who publishes `entered` of a turn has read what it wants
 // of the turn before; hence who has seen all others enter a turn may write to the memory of the one before,
-// which a later turn uses again: Shape::line_turns, stage_turns.
+// which a later turn uses again: Shape::line_turns, stage_turns. Who has seen that nobody has lent anything
+// leaves `returned` out, but where everyone lends: there it may be the only mark of its turn.
 enum class Progress : std::uint8_t {
   entered = 1,   // ... and what others want of this rank is there
   folded = 2,    // what this rank has folded is there, too
@@ -60,7 +61,7 @@ struct Step {
   std::uint32_t first_operand = 0;  // reduce, in Schedule::operands
   std::uint32_t operand_count = 0;  // reduce: at least 2
   std::int32_t mark = 0;            // publish, await
-  bool for_lenders = false;         // await: who has lent nothing does not wait
+  bool for_lenders = false;         // of Progress::returned; await: who has lent nothing does not wait
   bool for_room = false;  // await: of a turn long ago; the next such step asks for the turn after it
   Slice from = {};        // send, copy; a send of nothing is a signal (barrier)
   Slice to = {};          // receive, copy, reduce

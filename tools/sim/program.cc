@@ -59,6 +59,8 @@ class Compiler {
                        .next_in_lane = step.next_in_lane,
                        .first_successor = step.first_successor,
                        .last_successor = step.first_successor + step.successor_count};
+    // Where nothing is lent nobody tells of its end; and who has lent nothing does not wait for it. Both are
+    // steps of no time.
     switch (step.kind) {
       case StepKind::send:
         made.kind = Program::Kind::send;
@@ -72,11 +74,11 @@ class Compiler {
       case StepKind::copy: made.amount = copy_ns(step.from, step.to); break;
       case StepKind::reduce: made.amount = reduce_ns(step); break;
       case StepKind::publish:
+        if (step.for_lenders && !pricing_.lends) break;
         made.kind = Program::Kind::publish;
         made.amount = step.mark;
         break;
       case StepKind::await:
-        // Who has lent nothing does not wait for the end of loans: a step of no time.
         if (step.for_lenders && !(pricing_.lends && (schedule_.may_lend_input || schedule_.may_lend_output)))
           break;
         made.kind = Program::Kind::await;

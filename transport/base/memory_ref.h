@@ -13,6 +13,7 @@ struct MemoryRef {
 struct ConstMemoryRef {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
+  friend bool operator==(const ConstMemoryRef&, const ConstMemoryRef&) = default;
 };
 
 }  // namespace parley::base

@@ -6,7 +6,7 @@
 namespace parley::schedule {
 
 Boards::Boards(const Group& group, const std::vector<Schedule>& schedules, std::uint32_t seed)
-    : group_(group), published_(schedules.size()) {
+    : group_(group), looked_at_(schedules.size()), published_(schedules.size()) {
   std::size_t steps = 0;
   bool is_used = false;
   for (const Schedule& schedule : schedules) {
@@ -39,6 +39,13 @@ bool Boards::is_lent(const Slice& slice) const {
   if (slice.space != Space::stage || slice.loan == Loan::none) return false;
   const Lender& lender = lenders_[slice.owner];
   return slice.loan == Loan::input ? lender.lends_input : lender.lends_output;
+}
+
+bool Boards::may_be_awaited(std::uint32_t rank) const {
+  for (std::uint32_t other = 0; other < lenders_.size(); ++other)
+    if (group_.are_neighbours(rank, other) && (lends(other) || !looked_at_[rank].contains(other)))
+      return true;
+  return false;
 }
 
 std::span<Value> Boards::at(const Slice& slice) {
@@ -81,6 +88,7 @@ Boards::Located Boards::located(std::uint32_t rank, const Slice& slice) const {
 std::string Boards::reads(std::uint32_t rank, std::uint32_t step, const Slice& slice) {
   if (is_shared(slice.space) && slice.owner != rank && !group_.are_neighbours(rank, slice.owner))
     return "rank " + std::to_string(rank) + " reads what is on another host";
+  if (is_shared(slice.space) && slice.loan != Loan::none) looked_at_[rank].insert(slice.owner);
   return touch(rank, step, located(rank, slice), false);
 }
 
@@ -92,6 +100,7 @@ std::string Boards::writes(std::uint32_t rank, std::uint32_t step, const Slice& 
 
 std::string Boards::between(std::uint32_t rank, std::uint32_t step) {
   constexpr std::uint64_t all = 1ULL << 40;
+  looked_at_[rank].clear();
   std::string problem = touch(rank, step, in_buffer(rank, Loan::input, 0, all), true);
   return problem.empty() ? touch(rank, step, in_buffer(rank, Loan::output, 0, all), true) : problem;
 }

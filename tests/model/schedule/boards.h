@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -28,6 +29,9 @@ class Boards {
   [[nodiscard]] bool lends(std::uint32_t rank) const {
     return lenders_[rank].lends_input || lenders_[rank].lends_output;
   }
+  // Whether a rank that lends may wait until this one has read; not if it has seen of all its neighbours, in
+  // this collective, that they do not.
+  [[nodiscard]] bool may_be_awaited(std::uint32_t rank) const;
   [[nodiscard]] std::span<Value> at(const Slice& slice);
 
   // What `step` of `rank` does; steps run one after another. Each "", or what is wrong.
@@ -77,7 +81,8 @@ class Boards {
   };
 
   const Group& group_;
-  std::vector<Lender> lenders_;  // by rank
+  std::vector<Lender> lenders_;                     // by rank
+  std::vector<std::set<std::uint32_t>> looked_at_;  // by rank: whose loans
   std::map<Place, std::vector<Value>> memory_;
   std::map<Place, std::vector<Access>> accesses_;
   std::vector<std::map<std::int32_t, Steps>> published_;  // by rank and mark

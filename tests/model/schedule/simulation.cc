@@ -167,6 +167,7 @@ class Machine {
         break;
       }
       case StepKind::publish:
+        if (now.for_lenders && !boards_.may_be_awaited(id.rank)) break;
         note(boards_.publish(id.rank, id.step, now.mark));
         // Those who wait look again.
         for (const StepId waiting : std::exchange(waiting_, {})) events_.push_back({begin, waiting, 0});

@@ -4,6 +4,8 @@
 #include <parley/parley.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -64,6 +66,37 @@ TEST_P(Loans, GiveTheRightElementsWhoeverLends) {
                                             .async_op = root != 0,
                                             .is_shared = rank % divisor == 0});
     expect_no_failure();
+    destroy();
+  };
+  EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
+}
+
+// What was found of a lender is found again while he says the same; what each lends changes between calls.
+TEST_P(Loans, AreThoseOfTheirCall) {
+  const auto run = [](int rank, int ranks) {
+    ProcessGroup world = init();
+    // The last one asks who lends before it begins.
+    constexpr std::array<std::int64_t, 4> counts = {lent_count, lent_count - 1, lent_count, 2 * lent_count};
+    const auto shared = [&] { return world.shared_tensor({counts.back()}, DType::i32); };
+    const Tensor ordinary = Tensor::empty({counts.back()}, DType::i32);
+    const std::vector<Tensor> inputs = {shared(), shared(), ordinary};
+    const std::vector<Tensor> results = {shared(), Tensor::empty({counts.back()}, DType::i32)};
+    Random own(static_cast<std::uint64_t>(rank)), common(99);
+    for (int call = 0; call < 400; ++call) {
+      const std::int64_t count = counts[common.below(counts.size())];
+      const bool nobody_lends = common.one_in(5), is_broadcast = common.one_in(3);
+      const int root = static_cast<int>(common.below(static_cast<std::size_t>(ranks)));
+      const Tensor input = (nobody_lends ? ordinary : inputs[own.below(8) % 3]).narrow(0, 0, count);
+      const Tensor result = results[own.below(2)].narrow(0, 0, count);
+      std::fill_n(input.data_as<std::int32_t>().begin(), count, (rank + 1) * call);
+      if (is_broadcast)
+        world.broadcast(input, root, {.async_op = call % 7 == 0}).wait();
+      else
+        world.all_reduce(result, input, {.async_op = call % 7 == 0}).wait();
+      const int expected = (is_broadcast ? root + 1 : ranks * (ranks + 1) / 2) * call;
+      for (const std::int32_t element : (is_broadcast ? input : result).data_as<std::int32_t>())
+        if (element != expected) expect_equal(element, expected, "a result");
+    }
     destroy();
   };
   EXPECT_EQ(run_ranks(GetParam(), run, over_shm), 0);
