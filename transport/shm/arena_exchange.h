@@ -17,8 +17,9 @@
 namespace parley::transport::shm {
 
 // What the two processes of a link have mapped of each other's arenas, to read it and no more. A segment is
-// shown when something in it is first sent, and stays mapped as long as the link is there. Nothing waits for
-// the answer: until it comes, messages go another way. Thread-safety: none; the engine's lock.
+// shown when something in it is first sent, and stays mapped as long as the link is there, or somebody holds
+// what keep() gave. Nothing waits for the answer: until it comes, messages go another way. Thread-safety:
+// none; the engine's lock.
 class ArenaExchange {
  public:
   // Both outlive this object; there may be no arena.
