@@ -22,8 +22,8 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
   messenger_ = &messenger;
   copies_ = copies;
   const std::array may_lend{plan.schedule.may_lend_input, plan.schedule.may_lend_output};
-  const bool is_as_before = own_[0] == own.input && own_[1] == own.output && may_lend == kept_for_;
-  if (is_own_kept_ && is_as_before && plan.roll_call == nullptr) [[likely]] {
+  const bool is_as_before = kept_for_ == may_lend && own_[0] == own.input && own_[1] == own.output;
+  if (is_as_before && plan.roll_call == nullptr) [[likely]] {
     is_lent_ = may_lend;
     return;
   }
@@ -48,8 +48,8 @@ void Loans::begin(Commons& commons, const Team& team, const transport::Messenger
                     (could_lend_all ? LoanCard::all_bit : 0U);
   // Also where this rank's lie in the arena: those of others may not.
   if (may_bring() && may_copy()) own_card_.lent |= LoanCard::copies_bit;
-  is_own_kept_ = plan.roll_call == nullptr && is_lent_ == may_lend;
-  kept_for_ = may_lend;
+  kept_for_.reset();
+  if (plan.roll_call == nullptr && is_lent_ == may_lend) kept_for_ = may_lend;
 }
 
 void Loans::end() noexcept {
@@ -59,8 +59,8 @@ void Loans::end() noexcept {
   is_lent_ = {};
   liar_.reset();
   for (View& view : views_) {
+    if (view.is_known && !view.is_kept) view = View();
     view.is_known = false;
-    if (!view.is_kept) view.forget();
   }
 }
 
@@ -147,11 +147,14 @@ std::byte* Loans::find(std::uint32_t owner, Loan buffer, std::uint64_t begin, st
 
 void Loans::look_at(std::uint32_t owner) noexcept {
   View& view = views_[owner];
-  view.is_known = true;
   const LoanCard card = commons_->card(owner, card_);
-  if (view.is_kept && !is_all_lent_ && card == view.card) [[likely]]
-    return;
-  view.forget();
+  if (!view.is_kept || is_all_lent_ || card != view.card) view = view_by(card, owner);
+  view.is_known = true;
+}
+
+Loans::View Loans::view_by(const LoanCard& card, std::uint32_t owner) noexcept {
+  View view;
+  view.card = card;
   constexpr std::uint32_t bits[] = {LoanCard::input_bit, LoanCard::output_bit};
   for (std::size_t i = 0; i < 2; ++i) {
     const LoanCard::Buffer& told = card.buffers[i];
@@ -167,7 +170,7 @@ void Loans::look_at(std::uint32_t owner) noexcept {
     if (!lent.is_lent()) liar_ = owner;
   }
   view.is_kept = !is_all_lent_ && !liar_;
-  view.card = card;
+  return view;
 }
 
 Status Loans::bring(std::uint32_t owner, Loan buffer, std::uint64_t begin, base::MemoryRef into) noexcept {

@@ -101,16 +101,8 @@ class Loans {
       bool is_copied = false;
       transport::RemoteKey key;  // then
       [[nodiscard]] bool is_lent() const noexcept { return memory != nullptr || is_copied; }
-      void forget() noexcept {
-        memory.reset();
-        is_copied = false;
-      }
     } buffers[2];
     LoanCard card;
-    void forget() noexcept {
-      is_kept = false;
-      for (Buffer& buffer : buffers) buffer.forget();
-    }
     [[nodiscard]] bool lends() const noexcept { return buffers[0].is_lent() || buffers[1].is_lent(); }
   };
   static std::size_t index_of(schedule::Loan buffer) noexcept {
@@ -124,15 +116,16 @@ class Loans {
     return neighbour_of(*messenger_, *team_, rank);
   }
   void look_at(std::uint32_t owner) noexcept;
+  [[nodiscard]] View view_by(const LoanCard& card, std::uint32_t owner) noexcept;
 
   Commons* commons_ = nullptr;  // null: ended
   std::uint32_t card_ = 0;
   const Team* team_ = nullptr;
   const transport::Messenger* messenger_ = nullptr;
   base::ConstMemoryRef own_[2];
-  // All of these that `kept_for_` asks for all others see, as `own_card_` tells, and will see in later calls.
-  bool is_own_kept_ = false;
-  std::array<bool, 2> kept_for_{};
+  // That these were to be lent of the two, and all others see them, as `own_card_` tells, and will in later
+  // calls.
+  std::optional<std::array<bool, 2>> kept_for_;
   bool copies_ = false;
   bool has_asked_ = false;
   std::array<bool, 2> is_lent_{};
