@@ -25,13 +25,15 @@ void Commons::prepare(std::byte* board) noexcept {
   for (std::size_t card = 0; card < cards; ++card) new (board + first_card + card * card_stride) SharedCard();
 }
 
-Commons::Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own, std::vector<Other> others)
+Commons::Commons(const Team& team, const Sets& sets, std::shared_ptr<std::byte> own,
+                 std::vector<Other> others)
     : team_(team),
-      stages_(stages),
+      sets_{PlacedSet{first_stage, std::countr_zero(sets.usual.count), sets.usual},
+            PlacedSet{first_stage + sets.usual.all_bytes(), std::countr_zero(sets.ahead.count), sets.ahead}},
       own_(std::move(own)),
       others_(std::move(others)),
       views_(team.processes.size()) {
-  assert(stages.in_turn <= stages.bytes);
+  assert(sets.usual.in_turn <= sets.usual.bytes && sets.ahead.in_turn <= sets.ahead.bytes);
   views_[team.rank].board = own_.get();
   for (const std::uint32_t rank : team_.neighbours) {
     View& view = views_[rank];

@@ -41,8 +41,9 @@ namespace parley::collective {
 //    less than that many turns ahead of all others, and who shows nothing one turn more, for he waits for a
 //    mark of one who does. Each compares the calls that others' marks tell of with its own ones of as many
 //    turns, also of turns whose marks it has not waited for.
-// 4. Where in its stage a turn has its place follows from the turn and from what its call uses at most, which
-//    all ranks know: another turn's place is in another stage, or was before by 3, whatever its call uses.
+// 4. Which stage is a turn's, and where in it its place is, follows from the turn and from what its call uses
+//    at most, which all ranks know: another turn's place is in another stage, or was before by 3, whatever
+//    its call uses. The stages of StageSet::ahead are others than the usual ones.
 // 5. Of a rank's cards calls use one after another, and there are as many as slots. A card is written, unless
 //    it says the same already, after its rank has made room for a turn of the call, or looked back from it,
 //    and so knows by 3 that all others have done with the call that used the card before, which took a turn
@@ -102,9 +103,19 @@ class Commons {
     std::size_t bytes = 0;  // of one
     std::uint64_t count = 2;
     std::size_t in_turn = bytes;  // of one, at most: what turns that need less take places of in turn
+
+    [[nodiscard]] std::size_t all_bytes() const noexcept { return count * bytes; }
+    // As plans have it.
+    [[nodiscard]] PlanCache::SharedRoom::Stages room() const noexcept {
+      return {bytes, static_cast<std::int32_t>(std::min<std::uint64_t>(count, slots))};
+    }
   };
-  [[nodiscard]] static std::size_t board_bytes(Stages stages) noexcept {
-    return first_stage + stages.count * stages.bytes;
+  struct Sets {
+    Stages usual;
+    Stages ahead = {};  // of no bytes: all calls use the usual ones
+  };
+  [[nodiscard]] static std::size_t board_bytes(const Sets& sets) noexcept {
+    return first_stage + sets.usual.all_bytes() + sets.ahead.all_bytes();
   }
   // Has entered all turns before the first one. REQUIRES: memory of board_bytes(), aligned to 64 bytes.
   static void prepare(std::byte* board) noexcept;
@@ -115,13 +126,13 @@ class Commons {
     std::shared_ptr<const std::atomic<std::uint32_t>> sleep_word;  // see transport::Neighbour
   };
   // `others`: by rank, of our neighbours; `own` is prepared.
-  Commons(const Team& team, Stages stages, std::shared_ptr<std::byte> own, std::vector<Other> others);
+  Commons(const Team& team, const Sets& sets, std::shared_ptr<std::byte> own, std::vector<Other> others);
 
   [[nodiscard]] PlanCache::SharedRoom room() const noexcept {
     return {.line_bytes = BoardSlot::line_bytes,
-            .stage_bytes = stages_.bytes,
             .line_turns = slots,
-            .stage_turns = static_cast<std::int32_t>(std::min<std::uint64_t>(stages_.count, slots))};
+            .usual = stages_of(StageSet::usual).room(),
+            .ahead = stages_of(StageSet::ahead).room()};
   }
 
   struct Turns {
@@ -220,12 +231,14 @@ class Commons {
   [[nodiscard]] std::byte* line(std::uint32_t owner, std::uint64_t turn) const noexcept {
     return views_[owner].board + slot_at(turn) + offsetof(BoardSlot, line);
   }
-  // `bytes`: that each turn of the call uses of its stage at most, the same on all ranks. Turns of such calls
-  // take one place of so many bytes after another in its first Stages::in_turn bytes. 0: always its first
-  // bytes. REQUIRES: 0, or a power of two of at most stage_bytes().
-  [[nodiscard]] std::byte* stage(std::uint32_t owner, std::uint64_t turn, std::size_t bytes) const noexcept {
-    const std::size_t place = (turn >> log2_stage_count_) * bytes & (std::max(bytes, stages_.in_turn) - 1);
-    return views_[owner].board + first_stage + (turn & (stages_.count - 1)) * stages_.bytes + place;
+  // `set`, `bytes`: which stages the call uses, and how much of its own each turn at most, the same on all
+  // ranks. Turns of such calls take one place of so many bytes after another in its first Stages::in_turn
+  // bytes. 0: always its first bytes. REQUIRES: 0, or a power of two of at most Stages::bytes.
+  [[nodiscard]] std::byte* stage(std::uint32_t owner, std::uint64_t turn, StageSet set,
+                                 std::size_t bytes) const noexcept {
+    const auto& [first, log2_count, stages] = sets_[static_cast<std::size_t>(set)];
+    const std::size_t place = (turn >> log2_count) * bytes & (std::max(bytes, stages.in_turn) - 1);
+    return views_[owner].board + first + (turn & (stages.count - 1)) * stages.bytes + place;
   }
   // The mark from which those of a turn are counted.
   [[nodiscard]] static std::uint64_t first_mark_of(std::uint64_t turn) noexcept {
@@ -250,6 +263,15 @@ class Commons {
     LoanCard content;
   };
   static_assert(sizeof(SharedCard) <= card_stride);
+
+  struct PlacedSet {
+    std::size_t first = 0;  // where the first stage lies on a board
+    int log2_count = 0;
+    Stages stages;
+  };
+  [[nodiscard]] const Stages& stages_of(StageSet set) const noexcept {
+    return sets_[static_cast<std::size_t>(set)].stages;
+  }
 
   // The latest mark of a rank that was seen, and the call beside it.
   struct Seen {
@@ -305,8 +327,7 @@ class Commons {
   }
 
   const Team team_;
-  const Stages stages_;
-  const int log2_stage_count_ = std::countr_zero(stages_.count);
+  const std::array<PlacedSet, 2> sets_;  // by StageSet
   const std::shared_ptr<std::byte> own_;
   const std::vector<Other> others_;
   std::vector<View> views_;                                     // by rank

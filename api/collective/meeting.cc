@@ -24,10 +24,14 @@ namespace {
 // A line that the reader's core has just read takes the writer two to four times as long to write as one that
 // has left its caches: so few ranks use many stages in turn. Where ranks share cores each mark costs switches
 // of contexts, so there are fewer, larger ones; some of the readers share the writer's core, too, and find in
-// its caches what is small. Of many ranks each has less, for all map it.
-constexpr Commons::Stages with_cores{std::size_t{256} << 10, 8};
-constexpr Commons::Stages without{std::size_t{1} << 20, 2, std::size_t{128} << 10};
-constexpr Commons::Stages of_many{std::size_t{256} << 10, 2};
+// its caches what is small. But a rank there that only shows something goes on to the next calls before it
+// gives the core away. Of many ranks each has less, for all map it.
+constexpr Commons::Sets with_cores{{std::size_t{256} << 10, 8}};
+constexpr Commons::Sets without{{std::size_t{1} << 20, 2, std::size_t{128} << 10},
+                                {std::size_t{256} << 10, 8, std::size_t{32} << 10}};
+constexpr Commons::Sets of_many{{std::size_t{256} << 10, 2}};
+constexpr Commons::Sets of_many_without{{std::size_t{256} << 10, 2},
+                                        {std::size_t{64} << 10, 8, std::size_t{8} << 10}};
 constexpr std::size_t few_ranks = 4, many_ranks = 8;
 
 schedule::Shape shape_for(const Team& team, std::size_t bytes) {
@@ -81,8 +85,8 @@ void Meeting::give_back_board() noexcept {
   board_.reset();
 }
 
-Commons::Stages Meeting::stages() const noexcept {
-  if (lane_.team.surroundings.ranks_per_core > 1) return ranks_here_ > many_ranks ? of_many : without;
+Commons::Sets Meeting::stage_sets() const noexcept {
+  if (lane_.team.surroundings.ranks_per_core > 1) return ranks_here_ > many_ranks ? of_many_without : without;
   return ranks_here_ > few_ranks ? of_many : with_cores;
 }
 
@@ -222,7 +226,7 @@ std::unique_ptr<Commons> Meeting::make_commons() {
     const std::byte* const board = others[rank].board.get();
     if (board == nullptr || reinterpret_cast<std::uintptr_t>(board) % sizeof(BoardSlot) != 0) return nullptr;
   }
-  auto commons = std::make_unique<Commons>(lane_.team, stages(), board_, std::move(others));
+  auto commons = std::make_unique<Commons>(lane_.team, stage_sets(), board_, std::move(others));
   board_.reset();
   return commons;
 }

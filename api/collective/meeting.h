@@ -33,7 +33,7 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   // Memory for our board, which the others can map: of board_bytes(), or null.
   void supply(std::shared_ptr<std::byte> board) noexcept;
   [[nodiscard]] bool is_supplied() const noexcept { return is_supplied_; }
-  [[nodiscard]] std::size_t board_bytes() const noexcept { return Commons::board_bytes(stages()); }
+  [[nodiscard]] std::size_t board_bytes() const noexcept { return Commons::board_bytes(stage_sets()); }
   // All ranks do so before the same call. Throws std::bad_alloc, and then nothing has begun. REQUIRES:
   // is_supplied().
   void begin(transport::Messenger& messenger);
@@ -75,7 +75,7 @@ class Meeting final : public transport::Agent, public transport::Watcher, public
   [[nodiscard]] transport::Neighbour* neighbour(std::uint32_t rank) const noexcept {
     return neighbour_of(*messenger_, lane_.team, rank);
   }
-  [[nodiscard]] Commons::Stages stages() const noexcept;
+  [[nodiscard]] Commons::Sets stage_sets() const noexcept;
   static void on_run_done(transport::Request& request) noexcept;
 
   const Lane lane_;

@@ -17,7 +17,7 @@ namespace parley::collective {
   const Commons& commons = *lane_.sharing.commons;
   const std::uint64_t turn = Commons::turn_of(base_mark_) + slice.turn;
   if (slice.space == schedule::Space::line) return commons.line(slice.owner, turn) + at;
-  return commons.stage(slice.owner, turn, plan_->stage_bytes) + at;
+  return commons.stage(slice.owner, turn, plan_->stage_set, plan_->stage_bytes) + at;
 }
 
 inline std::byte* Run::at(const schedule::Slice& slice, std::uint64_t offset) noexcept {

@@ -64,6 +64,18 @@ bool may_be_copied(const schedule::Request& request) {
                     asked.receive_counts.end());
 }
 
+// Where all wait for all there is no running ahead, nor where one call takes most of the stages. What a root
+// scatters goes in larger pieces sooner, for it copies each of them once for each rank.
+StageSet PlanCache::stage_set_of(const Question& question) const noexcept {
+  const bool has_any = room_.ahead.bytes != 0;
+  if (!has_any || !schedule::has_root(question.operation) || !question.counts.empty()) return StageSet::usual;
+  const std::uint64_t bytes = question.count * question.element_bytes;
+  const bool fits = question.operation == schedule::Operation::scatter
+                        ? (team_.processes.size() - 1) * bytes <= room_.ahead.bytes
+                        : bytes <= room_.ahead.all_bytes() / 2;
+  return fits ? StageSet::ahead : StageSet::usual;
+}
+
 schedule::Request PlanCache::request_of(const Question& question) const {
   schedule::Request request;
   request.operation = question.operation;
@@ -78,10 +90,11 @@ schedule::Request PlanCache::request_of(const Question& question) const {
                    .hosts = team_.hosts};
   if (question.on_host) {
     request.shape.line_count = room_.line_bytes / question.element_bytes;
-    request.shape.stage_count = room_.stage_bytes / question.element_bytes;
+    const SharedRoom::Stages& stages = stage_set_of(question) == StageSet::ahead ? room_.ahead : room_.usual;
+    request.shape.stage_count = stages.bytes / question.element_bytes;
     request.shape.line_turns = room_.line_turns;
-    request.shape.stage_turns = room_.stage_turns;
-    request.shape.loan_count = room_.stage_bytes == 0 ? 0 : least_loan_bytes / question.element_bytes;
+    request.shape.stage_turns = stages.turns;
+    request.shape.loan_count = stages.bytes == 0 ? 0 : least_loan_bytes / question.element_bytes;
   }
   request.element_bytes = question.element_bytes;
   request.commutative = question.commutative;
@@ -150,8 +163,10 @@ PlanCache::Entry PlanCache::answer(const Question& question) const {
   const schedule::Plan choice = schedule::select(request, overrides_);
   request.shape.segment_count = choice.chosen.segment_count;
   const auto plan_by = [&](schedule::Operation operation, schedule::Algorithm algorithm) {
-    return plan_of(schedule::make(operation, algorithm, request.shape), team_.processes.size(),
-                   question.element_bytes);
+    auto made = plan_of(schedule::make(operation, algorithm, request.shape), team_.processes.size(),
+                        question.element_bytes);
+    made->stage_set = stage_set_of(question);
+    return made;
   };
   auto plan = plan_by(question.operation, choice.chosen.algorithm);
   plan->choice = choice;

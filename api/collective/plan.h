@@ -38,6 +38,14 @@ struct Question {
   bool on_one_device = false;  // all ranks' memory is on the same one
 };
 
+// Which stages the turns of a call use, of what each rank has for others to see.
+enum class StageSet : std::uint8_t {
+  usual,
+  // Many small ones: who only shows something has no need to wait until others have read what it showed in
+  // calls before.
+  ahead,
+};
+
 struct Plan;
 // All shares in the plans of a group are touched under the engine's lock.
 using PlanHandle = base::IntrusivePtr<const Plan>;
@@ -58,14 +66,15 @@ struct Plan {
   schedule::Plan choice;
   schedule::Schedule schedule;
   Start start;
-  std::vector<bool> sends_to_us;  // by rank
-  std::size_t most_operands = 0;  // of one step
-  std::size_t step_count = 0;     // schedule.steps.size(), which multiplies: asked by each call
-  std::size_t stage_bytes = 0;    // see Commons::stage(). The same on all ranks of a host
-  std::uint64_t local_count = 0;  // elements that its steps copy, and fold into others
-  bool is_straight = false;       // one part, few bytes, no messages, no scratch memory: see straight.cc
-  bool has_large_steps = false;   // what they name may be lent, or be shown past the caches
-  bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
+  std::vector<bool> sends_to_us;         // by rank
+  std::size_t most_operands = 0;         // of one step
+  std::size_t step_count = 0;            // schedule.steps.size(), which multiplies: asked by each call
+  StageSet stage_set = StageSet::usual;  // this and the next: see Commons::stage(). The same on all ranks
+  std::size_t stage_bytes = 0;           // of a host
+  std::uint64_t local_count = 0;         // elements that its steps copy, and fold into others
+  bool is_straight = false;      // one part, few bytes, no messages, no scratch memory: see straight.cc
+  bool has_large_steps = false;  // what they name may be lent, or be shown past the caches
+  bool passes_loans_on = false;  // to ranks that do not see them: what comes of them goes on by messages
 
   // Of a call in two parts the first one, in which the ranks tell each other what they lend. Null: it has
   // one.
@@ -99,10 +108,15 @@ class PlanCache {
 
   // What each rank has for others to see, and after how many turns it serves again.
   struct SharedRoom {
+    struct Stages {
+      std::size_t bytes = 0;  // of one
+      std::int32_t turns = 2;
+      [[nodiscard]] std::size_t all_bytes() const noexcept { return static_cast<std::size_t>(turns) * bytes; }
+    };
     std::size_t line_bytes = 0;
-    std::size_t stage_bytes = 0;
     std::int32_t line_turns = 2;
-    std::int32_t stage_turns = 2;
+    Stages usual = {};
+    Stages ahead = {};  // of no bytes: there are none
   };
   // From now on schedules may use it, and loans.
   void share_memory(const SharedRoom& room) noexcept {
@@ -146,6 +160,7 @@ class PlanCache {
   const PlanHandle& look_further(const Question& question);
   [[nodiscard]] std::vector<Entry>::iterator least_recent() noexcept;
   [[nodiscard]] Entry answer(const Question& question) const;
+  [[nodiscard]] StageSet stage_set_of(const Question& question) const noexcept;
   [[nodiscard]] schedule::Request request_of(const Question& question) const;
 
   const Team& team_;

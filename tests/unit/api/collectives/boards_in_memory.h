@@ -17,14 +17,14 @@ namespace parley::testing {
 // have it of its own. Process and rank have the same number.
 class BoardsInMemory {
  public:
-  BoardsInMemory(std::uint32_t ranks, collective::Commons::Stages stages) {
+  BoardsInMemory(std::uint32_t ranks, const collective::Commons::Sets& sets) {
     collective::Team team;
     team.processes.resize(ranks);
     std::iota(team.processes.begin(), team.processes.end(), 0U);
     std::vector<std::shared_ptr<std::byte>> boards;
     std::vector<std::shared_ptr<std::atomic<std::uint32_t>>> sleep_words;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      boards.push_back(make_board(stages));
+      boards.push_back(make_board(sets));
       sleep_words.push_back(std::make_shared<std::atomic<std::uint32_t>>(0));
     }
     for (team.rank = 0; team.rank < ranks; ++team.rank) {
@@ -33,7 +33,7 @@ class BoardsInMemory {
       std::vector<collective::Commons::Other> others;
       for (std::uint32_t rank = 0; rank < ranks; ++rank) others.push_back({boards[rank], sleep_words[rank]});
       commons_.push_back(
-          std::make_unique<collective::Commons>(team, stages, boards[team.rank], std::move(others)));
+          std::make_unique<collective::Commons>(team, sets, boards[team.rank], std::move(others)));
       memory_.push_back(boards[team.rank].get());
     }
     sleep_words_.assign(sleep_words.begin(), sleep_words.end());
@@ -47,8 +47,8 @@ class BoardsInMemory {
   void fall_asleep(std::uint32_t rank) const noexcept { *sleep_words_[rank].lock() = 1; }
 
  private:
-  static std::shared_ptr<std::byte> make_board(collective::Commons::Stages stages) {
-    const std::size_t bytes = collective::Commons::board_bytes(stages);
+  static std::shared_ptr<std::byte> make_board(const collective::Commons::Sets& sets) {
+    const std::size_t bytes = collective::Commons::board_bytes(sets);
     auto* const memory = static_cast<std::byte*>(::operator new(bytes, alignment));
     collective::Commons::prepare(memory);
     return {memory, [](std::byte* board) { ::operator delete(board, alignment); }};

@@ -30,7 +30,7 @@ using schedule::Progress;
 using testing::BoardsInMemory;
 using testing::Random;
 
-constexpr Commons::Stages stages{256, 4};
+constexpr Commons::Sets stage_sets{.usual = {256, 4}};
 constexpr auto entered = static_cast<std::uint64_t>(Progress::entered);
 constexpr auto folded = static_cast<std::uint64_t>(Progress::folded);
 constexpr auto marks_per_turn = static_cast<std::uint64_t>(schedule::marks_per_turn);
@@ -53,7 +53,7 @@ TEST(CallWord, HasTheNumberModulo256AndTheNote) {
 constexpr std::uint64_t first_turn = Commons::slots;
 
 TEST(Commons, CountsTurnsFromTheFirstOn) {
-  const BoardsInMemory boards(2, stages);
+  const BoardsInMemory boards(2, stage_sets);
   EXPECT_EQ(boards.of(0).take_turns(3).first_mark, mark(first_turn, 0));
   EXPECT_EQ(boards.of(0).take_turns(1).first_mark, mark(first_turn + 3, 0));
   EXPECT_EQ(boards.of(1).take_turns(1).first_mark, mark(first_turn, 0)) << "each counts for himself";
@@ -65,17 +65,8 @@ TEST(Commons, CountsTurnsFromTheFirstOn) {
   EXPECT_FALSE(boards.of(0).has_reached(1, mark(first_turn, entered)));
 }
 
-TEST(Commons, SaysAfterHowManyTurnsItsMemoryServesAgain) {
-  for (const auto& [count, turns] : {std::pair(2U, 2), std::pair(4U, 4), std::pair(16U, Commons::slots)}) {
-    const BoardsInMemory boards(2, {256, count});
-    EXPECT_EQ(boards.of(0).room().stage_turns, turns);
-    EXPECT_EQ(boards.of(0).room().line_turns, Commons::slots);
-    EXPECT_EQ(boards.of(0).room().stage_bytes, 256U);
-  }
-}
-
 TEST(Commons, GivesAsManyCallsInARowCardsOfTheirOwn) {
-  const BoardsInMemory boards(2, stages);
+  const BoardsInMemory boards(2, stage_sets);
   std::set<std::uint32_t> cards;
   for (int call = 0; call < Commons::slots; ++call) cards.insert(boards.of(0).take_turns(1).card);
   EXPECT_EQ(cards.size(), static_cast<std::size_t>(Commons::slots));
@@ -83,7 +74,7 @@ TEST(Commons, GivesAsManyCallsInARowCardsOfTheirOwn) {
 
 TEST(Commons, ComparesTheCallsOfTurnsThatNobodyWaitedFor) {
   for (std::uint64_t other = first_turn; other < first_turn + 4; ++other) {
-    const BoardsInMemory boards(2, stages);
+    const BoardsInMemory boards(2, stage_sets);
     for (std::uint64_t turn = first_turn; turn < first_turn + 6; ++turn) {
       boards.of(0).publish(mark(turn, entered), call_word(1, 5));
       boards.of(1).publish(mark(turn, entered), call_word(1, turn == other ? 6 : 5));
@@ -96,53 +87,8 @@ TEST(Commons, ComparesTheCallsOfTurnsThatNobodyWaitedFor) {
   }
 }
 
-TEST(Commons, GivesEachTurnItsPlace) {
-  const BoardsInMemory boards(2, stages);
-  for (std::uint64_t turn = 1; turn < 40; ++turn) {
-    Commons& own = boards.of(1);
-    EXPECT_EQ(own.line(1, turn), boards.of(0).line(1, turn)) << "all see the same memory";
-    EXPECT_EQ(own.stage(1, turn, 0), boards.of(0).stage(1, turn, 0));
-    for (std::uint64_t later = 1; later < Commons::slots; ++later)
-      EXPECT_NE(own.line(1, turn), own.line(1, turn + later));
-    EXPECT_EQ(own.line(1, turn), own.line(1, turn + Commons::slots));
-    for (std::uint64_t later = 1; later < stages.count; ++later)
-      EXPECT_GE(std::abs(own.stage(1, turn + later, 0) - own.stage(1, turn, 0)),
-                static_cast<std::ptrdiff_t>(stages.bytes));
-    EXPECT_EQ(own.stage(1, turn, 0), own.stage(1, turn + stages.count, 0));
-    EXPECT_EQ(own.stage(1, turn, 0), own.stage(1, turn, stages.bytes)) << "there is but one place";
-  }
-}
-
-// Whatever the calls of the turns use, no two of neighbouring turns meet, and each place is used.
-void expect_places_in_turn(Commons::Stages stages) {
-  const BoardsInMemory boards(2, stages);
-  const Commons& own = boards.of(0);
-  const std::byte* const begin = own.stage(0, 0, 0);
-  for (std::size_t bytes = 1; bytes <= stages.bytes; bytes *= 2) {
-    const std::size_t places = stages.count * (std::max(stages.in_turn, bytes) / bytes);
-    std::set<const std::byte*> seen;
-    for (std::uint64_t turn = 0; turn < places; ++turn) {
-      const std::byte* const place = own.stage(0, turn, bytes);
-      EXPECT_EQ(boards.of(1).stage(0, turn, bytes) - boards.of(1).stage(0, 0, 0), place - begin);
-      const auto at = static_cast<std::size_t>(place - begin);
-      EXPECT_EQ(at / stages.bytes, turn % stages.count) << "in the stage of the turn";
-      EXPECT_LE(at % stages.bytes + bytes, std::max(stages.in_turn, bytes)) << "all of it";
-      EXPECT_TRUE(seen.insert(place).second);
-      EXPECT_EQ(own.stage(0, turn + places, bytes), place);
-    }
-  }
-}
-
-TEST(Commons, UsesAllOfAStageInTurn) {
-  expect_places_in_turn(stages);
-}
-
-TEST(Commons, UsesAPartOfAStageInTurnWhereThatIsEnough) {
-  expect_places_in_turn({.bytes = stages.bytes, .count = stages.count, .in_turn = stages.bytes / 4});
-}
-
 TEST(Commons, RemembersThatAllHaveCome) {
-  const BoardsInMemory boards(2, stages);
+  const BoardsInMemory boards(2, stage_sets);
   Commons& commons = boards.of(0);
   EXPECT_FALSE(commons.all_have_reached(mark(1, entered)));
   commons.note_all(mark(1, entered));
@@ -152,7 +98,7 @@ TEST(Commons, RemembersThatAllHaveCome) {
 }
 
 TEST(Commons, TellsOfACallThatNobodyHereHasMade) {
-  const BoardsInMemory boards(2, stages);
+  const BoardsInMemory boards(2, stage_sets);
   Commons& ahead = boards.of(1);
   Commons& commons = boards.of(0);
   for (std::int64_t number = 0; number < 3000; ++number) {
@@ -170,7 +116,7 @@ TEST(Commons, TellsOfACallThatNobodyHereHasMade) {
 }
 
 TEST(Commons, GivesItsBoardBackWhenAllOthersHaveLeftOrEnded) {
-  const BoardsInMemory boards(4, stages);
+  const BoardsInMemory boards(4, stage_sets);
   transport::Messenger messenger({.self = 0, .peer_count = 4});
   EXPECT_FALSE(boards.of(0).is_unread(messenger));
   boards.of(0).leave();
@@ -189,7 +135,7 @@ TEST(Commons, GivesItsBoardBackWhenAllOthersHaveLeftOrEnded) {
 
 // Each rank finds out by itself, and the first to do so uses its memory again.
 TEST(Commons, WhoHasLeftHasDoneSoThoughHisBoardIsAnotherOneNow) {
-  const BoardsInMemory boards(2, stages);
+  const BoardsInMemory boards(2, stage_sets);
   const transport::Messenger messenger({.self = 0, .peer_count = 2});
   boards.of(1).leave();
   Commons::prepare(boards.memory(1));
@@ -200,7 +146,7 @@ TEST(Commons, WhoHasLeftHasDoneSoThoughHisBoardIsAnotherOneNow) {
 
 // By who has no Commons of it, for the ranks have not all met.
 TEST(Commons, ABoardIsLeftWithoutThem) {
-  const BoardsInMemory boards(2, stages);
+  const BoardsInMemory boards(2, stage_sets);
   const transport::Messenger messenger({.self = 0, .peer_count = 2});
   EXPECT_FALSE(boards.of(0).is_unread(messenger));
   Commons::leave(boards.memory(1));
@@ -239,7 +185,7 @@ class Sleeper final : public transport::Neighbour {
 };
 
 TEST(Commons, RingForThoseWhoSleepAsLongAsTheyHaveALink) {
-  const BoardsInMemory boards(4, stages);
+  const BoardsInMemory boards(4, stage_sets);
   transport::Messenger messenger({.self = 0, .peer_count = 4});
   std::array<Sleeper, 4> others;
   std::array<transport::ForgedLink, 4> links;
@@ -262,7 +208,7 @@ TEST(Commons, TakeForgedWordsForMarks) {
   Random random(7);
   int believed = 0, strays = 0;
   for (int round = 0; round < 4000; ++round) {
-    const BoardsInMemory boards(2, stages);
+    const BoardsInMemory boards(2, stage_sets);
     Commons& own = boards.of(0);
     const auto forge = [&](std::uint64_t turn, std::uint64_t of, std::uint64_t call) {
       const std::uint64_t word = of << call_bits | call;
@@ -366,7 +312,7 @@ class RandomTurns : public ::testing::TestWithParam<std::uint32_t> {
   static std::uint64_t turn_of(std::uint64_t of) { return Commons::turn_of(of); }
 
   Random random_{GetParam()};
-  const BoardsInMemory boards_{GetParam(), stages};
+  const BoardsInMemory boards_{GetParam(), stage_sets};
   const std::vector<PlannedTurn> turns_ = random_turns(turn_count, random_);
   std::vector<std::uint64_t> told_ = std::vector<std::uint64_t>(GetParam(), mark(first_turn - 1, entered));
 };

@@ -125,9 +125,12 @@ class RankThread {
     shape.root = call.root;
     shape.count = call.count;
     shape.line_count = BoardSlot::line_bytes / sizeof(Element);
-    shape.stage_count = stage_count;
-    shape.line_turns = commons_.room().line_turns;
-    shape.stage_turns = commons_.room().stage_turns;
+    const PlanCache::SharedRoom room = commons_.room();
+    set_ = room.ahead.bytes != 0 && call.seed % 2 == 0 ? StageSet::ahead : StageSet::usual;
+    const PlanCache::SharedRoom::Stages stages = set_ == StageSet::ahead ? room.ahead : room.usual;
+    shape.stage_count = stages.bytes / sizeof(Element);
+    shape.line_turns = room.line_turns;
+    shape.stage_turns = stages.turns;
     schedule_ = schedule::make(call.operation, call.algorithm, shape);
     const std::size_t used = schedule_.stage_count * sizeof(Element);
     stage_bytes_ = used > most_bytes_in_one_place ? std::bit_ceil(used) : 0;
@@ -153,7 +156,7 @@ class RankThread {
       case Space::input: return input_.data() + slice.begin;
       case Space::output: return output_.data() + slice.begin;
       case Space::line: return shared(commons_.line(slice.owner, turn)) + slice.begin;
-      case Space::stage: return shared(commons_.stage(slice.owner, turn, stage_bytes_)) + slice.begin;
+      case Space::stage: return shared(commons_.stage(slice.owner, turn, set_, stage_bytes_)) + slice.begin;
       case Space::scratch: break;
     }
     throw std::logic_error("a schedule for boards uses scratch memory");
@@ -207,13 +210,15 @@ class RankThread {
   Commons& commons_;
   Random random_;
   Schedule schedule_;
+  StageSet set_ = StageSet::usual;
   std::size_t stage_bytes_ = 0;
   Elements input_;
   Elements output_;
   std::uint64_t base_ = 0;
 };
 
-// Of how many ranks, how many stages, and whether turns use a quarter of each in turn.
+// Of how many ranks, how many stages, and whether turns use a quarter of each in turn; two stages stand
+// beside more that are smaller, and each call uses the ones or the others.
 class ThreadsOnBoards : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::uint64_t, bool>> {};
 INSTANTIATE_TEST_SUITE_P(RanksAndStages, ThreadsOnBoards,
                          ::testing::Combine(::testing::Values(2, 3, 4), ::testing::Values(2, 8),
@@ -224,8 +229,9 @@ TEST_P(ThreadsOnBoards, ReadWhatWasWrittenForThem) {
   const std::uint64_t stages = std::get<1>(GetParam());
   constexpr std::int64_t calls = 1500;
   constexpr std::size_t stage_bytes = stage_count * sizeof(Element);
-  const BoardsInMemory boards(ranks,
-                              {stage_bytes, stages, std::get<2>(GetParam()) ? stage_bytes / 4 : stage_bytes});
+  Commons::Sets sets{{stage_bytes, stages, std::get<2>(GetParam()) ? stage_bytes / 4 : stage_bytes}};
+  if (stages == 2) sets.ahead = {stage_bytes / 4, 8, stage_bytes / 16};
+  const BoardsInMemory boards(ranks, sets);
   std::vector<std::string> failures(ranks);
   const auto run_rank = [&](std::uint32_t rank) {
     try {

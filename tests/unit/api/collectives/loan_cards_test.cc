@@ -31,7 +31,7 @@ auto content_of(const LoanCard& card) {
 
 // Whatever it is that differs from what stood there.
 TEST(LoanCards, TellWhatWasWrittenLast) {
-  const BoardsInMemory boards(2, {.bytes = 4096});
+  const BoardsInMemory boards(2, {.usual = {4096}});
   std::vector<LoanCard> cards(9, card_of(100));
   cards[1].lent = LoanCard::output_bit;
   cards[2].timed_call = 5;
@@ -49,7 +49,7 @@ TEST(LoanCards, TellWhatWasWrittenLast) {
 }
 
 TEST(LoanCards, ThatWereWithdrawnCountAgainOnceTheyAreWrittenAgain) {
-  const BoardsInMemory boards(2, {.bytes = 4096});
+  const BoardsInMemory boards(2, {.usual = {4096}});
   boards.of(0).write_card(3, card_of(100));
   EXPECT_FALSE(boards.of(1).is_card_withdrawn(0, 3));
   boards.of(0).withdraw_card(3);
@@ -59,7 +59,7 @@ TEST(LoanCards, ThatWereWithdrawnCountAgainOnceTheyAreWrittenAgain) {
 }
 
 TEST(LoanCards, TellTheLongestTimeOfOneCallThatAllTellOf) {
-  const BoardsInMemory boards(3, Commons::Stages{256, 4});
+  const BoardsInMemory boards(3, {.usual = {256, 4}});
   const auto tell = [&](std::uint32_t rank, std::uint32_t call, std::uint32_t took_ns) {
     boards.of(rank).write_card(2, {.timed_call = call, .took_ns = took_ns});
   };

@@ -30,7 +30,7 @@ PlanHandle plan_of_rank(std::uint32_t rank, std::uint32_t ranks, const Question&
                         const schedule::Overrides& overrides = {}) {
   const Team team = team_of(rank, ranks);
   PlanCache plans(team, overrides);
-  plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
+  plans.share_memory({.line_bytes = line_bytes, .usual = {stage_bytes}});
   return plans.find(question);
 }
 
@@ -61,6 +61,37 @@ TEST(Plan, TellsAllRanksTheSamePlaceWithRoomForWhatItsTurnsUse) {
         }
 }
 
+TEST(Plan, LetsRanksRunAheadInSmallCallsWithARoot) {
+  constexpr std::size_t kib = 1024;
+  constexpr PlanCache::SharedRoom::Stages usual{1024 * kib, 2}, ahead{256 * kib, 8};
+  const auto set_of = [&](Operation operation, std::uint64_t bytes, std::uint32_t rank,
+                          const PlanCache::SharedRoom::Stages& small) {
+    const Team team = team_of(rank, 4);
+    const schedule::Overrides none;
+    PlanCache plans(team, none);
+    plans.share_memory({.line_bytes = line_bytes, .usual = usual, .ahead = small});
+    const PlanHandle& plan =
+        plans.find({.operation = operation, .root = 1, .count = bytes / 4, .element_bytes = 4});
+    EXPECT_EQ(plan->schedule.turns > 0, bytes > 0) << "by messages";
+    EXPECT_LE(plan->schedule.stage_count * 4, plan->stage_set == StageSet::ahead ? small.bytes : usual.bytes);
+    return plan->stage_set;
+  };
+  for (const std::uint32_t rank : {0, 1, 3}) {
+    for (const Operation operation : {Operation::broadcast, Operation::reduce, Operation::gather}) {
+      EXPECT_EQ(set_of(operation, 4 * kib, rank, ahead), StageSet::ahead);
+      EXPECT_EQ(set_of(operation, 1024 * kib, rank, ahead), StageSet::ahead);
+      EXPECT_EQ(set_of(operation, 1024 * kib + 4, rank, ahead), StageSet::usual) << "takes most of them";
+      for (const std::uint64_t bytes : {0 * kib, 4 * kib})
+        EXPECT_EQ(set_of(operation, bytes, rank, {}), StageSet::usual) << "there are none";
+    }
+    EXPECT_EQ(set_of(Operation::scatter, 256 * kib / 4, rank, ahead), StageSet::ahead);
+    EXPECT_EQ(set_of(Operation::scatter, 256 * kib / 2, rank, ahead), StageSet::usual) << "in two turns";
+    for (const Operation operation :
+         {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all})
+      EXPECT_EQ(set_of(operation, 4 * kib, rank, ahead), StageSet::usual) << "all wait for all";
+  }
+}
+
 TEST(Plan, OfTwoPartsTakesOneTurnForEachWhereAllLend) {
   for (const std::uint64_t bytes : {128 << 10, 300'000, 16 << 20})
     for (const std::uint32_t rank : {0, 1})
@@ -89,7 +120,7 @@ TEST(Plan, HasOnePartWhereItIsTheSameWhoeverLends) {
   sharing_a_core.surroundings.ranks_per_core = 2;
   const schedule::Overrides none;
   PlanCache plans(sharing_a_core, none);
-  plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
+  plans.share_memory({.line_bytes = line_bytes, .usual = {stage_bytes}});
   EXPECT_EQ(plans.find(large)->if_lent, nullptr) << "each mark costs a switch";
   schedule::Overrides asked;
   for (const auto algorithm : {schedule::Algorithm::flat, schedule::Algorithm::slices}) {
@@ -195,7 +226,7 @@ TEST(Plan, OfTwoPartsSaysSo) {
   const Team team = team_of(0, 2);
   const schedule::Overrides overrides;
   PlanCache plans(team, overrides);
-  plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
+  plans.share_memory({.line_bytes = line_bytes, .usual = {stage_bytes}});
   const std::string text = plans.explain({.operation = Operation::all_reduce, .count = 1 << 20});
   EXPECT_TRUE(text.ends_with("; in one piece where all buffers are shared tensors")) << text;
   const std::string large = plans.explain({.operation = Operation::all_reduce, .count = 2 << 20});
@@ -242,7 +273,7 @@ TEST(PlanCache, ForgetsWhatItChoseBeforeThereWasSharedMemory) {
   const Question question{.operation = Operation::broadcast, .count = 8};
   const PlanHandle before = plans.find(question);
   EXPECT_EQ(before->schedule.turns, 0U);
-  plans.share_memory({.line_bytes = line_bytes, .stage_bytes = stage_bytes});
+  plans.share_memory({.line_bytes = line_bytes, .usual = {stage_bytes}});
   EXPECT_GT(plans.find(question)->schedule.turns, 0U);
   EXPECT_EQ(before->shares.value, 1U);
 }
