@@ -30,8 +30,7 @@ constexpr Commons::Sets with_cores{{std::size_t{256} << 10, 8}};
 constexpr Commons::Sets without{{std::size_t{1} << 20, 2, std::size_t{128} << 10},
                                 {std::size_t{256} << 10, 8, std::size_t{32} << 10}};
 constexpr Commons::Sets of_many{{std::size_t{256} << 10, 2}};
-constexpr Commons::Sets of_many_without{{std::size_t{256} << 10, 2},
-                                        {std::size_t{64} << 10, 8, std::size_t{8} << 10}};
+constexpr Commons::Sets of_many_without{of_many.usual, {std::size_t{64} << 10, 8, std::size_t{8} << 10}};
 constexpr std::size_t few_ranks = 4, many_ranks = 8;
 
 schedule::Shape shape_for(const Team& team, std::size_t bytes) {

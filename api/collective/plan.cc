@@ -65,7 +65,7 @@ bool may_be_copied(const schedule::Request& request) {
 }
 
 // Where all wait for all there is no running ahead, nor where one call takes most of the stages. What a root
-// scatters goes in larger pieces sooner, for it copies each of them once for each rank.
+// scatters takes longer in several turns of small pieces.
 StageSet PlanCache::stage_set_of(const Question& question) const noexcept {
   const bool has_any = room_.ahead.bytes != 0;
   if (!has_any || !schedule::has_root(question.operation) || !question.counts.empty()) return StageSet::usual;
@@ -90,7 +90,7 @@ schedule::Request PlanCache::request_of(const Question& question) const {
                    .hosts = team_.hosts};
   if (question.on_host) {
     request.shape.line_count = room_.line_bytes / question.element_bytes;
-    const SharedRoom::Stages& stages = stage_set_of(question) == StageSet::ahead ? room_.ahead : room_.usual;
+    const SharedRoom::Stages& stages = room_.of(stage_set_of(question));
     request.shape.stage_count = stages.bytes / question.element_bytes;
     request.shape.line_turns = room_.line_turns;
     request.shape.stage_turns = stages.turns;
@@ -162,10 +162,11 @@ PlanCache::Entry PlanCache::answer(const Question& question) const {
   schedule::Request request = request_of(question);
   const schedule::Plan choice = schedule::select(request, overrides_);
   request.shape.segment_count = choice.chosen.segment_count;
+  const StageSet stage_set = stage_set_of(question);
   const auto plan_by = [&](schedule::Operation operation, schedule::Algorithm algorithm) {
     auto made = plan_of(schedule::make(operation, algorithm, request.shape), team_.processes.size(),
                         question.element_bytes);
-    made->stage_set = stage_set_of(question);
+    made->stage_set = stage_set;
     return made;
   };
   auto plan = plan_by(question.operation, choice.chosen.algorithm);

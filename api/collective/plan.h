@@ -66,15 +66,16 @@ struct Plan {
   schedule::Plan choice;
   schedule::Schedule schedule;
   Start start;
-  std::vector<bool> sends_to_us;         // by rank
-  std::size_t most_operands = 0;         // of one step
-  std::size_t step_count = 0;            // schedule.steps.size(), which multiplies: asked by each call
-  StageSet stage_set = StageSet::usual;  // this and the next: see Commons::stage(). The same on all ranks
-  std::size_t stage_bytes = 0;           // of a host
-  std::uint64_t local_count = 0;         // elements that its steps copy, and fold into others
-  bool is_straight = false;      // one part, few bytes, no messages, no scratch memory: see straight.cc
-  bool has_large_steps = false;  // what they name may be lent, or be shown past the caches
-  bool passes_loans_on = false;  // to ranks that do not see them: what comes of them goes on by messages
+  // Both as in Commons::stage(). The same on all ranks of a host.
+  StageSet stage_set = StageSet::usual;
+  std::size_t stage_bytes = 0;
+  std::vector<bool> sends_to_us;  // by rank
+  std::size_t most_operands = 0;  // of one step
+  std::size_t step_count = 0;     // schedule.steps.size(), which multiplies: asked by each call
+  std::uint64_t local_count = 0;  // elements that its steps copy, and fold into others
+  bool is_straight = false;       // one part, few bytes, no messages, no scratch memory: see straight.cc
+  bool has_large_steps = false;   // what they name may be lent, or be shown past the caches
+  bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
 
   // Of a call in two parts the first one, in which the ranks tell each other what they lend. Null: it has
   // one.
@@ -117,6 +118,9 @@ class PlanCache {
     std::int32_t line_turns = 2;
     Stages usual = {};
     Stages ahead = {};  // of no bytes: there are none
+    [[nodiscard]] const Stages& of(StageSet set) const noexcept {
+      return set == StageSet::ahead ? ahead : usual;
+    }
   };
   // From now on schedules may use it, and loans.
   void share_memory(const SharedRoom& room) noexcept {

@@ -127,7 +127,7 @@ class RankThread {
     shape.line_count = BoardSlot::line_bytes / sizeof(Element);
     const PlanCache::SharedRoom room = commons_.room();
     set_ = room.ahead.bytes != 0 && call.seed % 2 == 0 ? StageSet::ahead : StageSet::usual;
-    const PlanCache::SharedRoom::Stages stages = set_ == StageSet::ahead ? room.ahead : room.usual;
+    const PlanCache::SharedRoom::Stages stages = room.of(set_);
     shape.stage_count = stages.bytes / sizeof(Element);
     shape.line_turns = room.line_turns;
     shape.stage_turns = stages.turns;
