@@ -36,7 +36,7 @@ void fold_shown(StoreChoice& stores, const tensor::Reduction& reduction, std::by
       base::copy_past_caches(to, home.data(), bytes);
     } else if (way == Way::cached_timed) {
       touch_pages(to, home.data(), bytes);
-      base::store_timed(stores, bytes, [&](std::size_t at, std::size_t piece) {
+      base::store_timed(stores, home.data(), bytes, [&](std::size_t at, std::size_t piece) {
         base::copy_bulk(to + at, home.data() + at, piece);
       });
     }

@@ -40,7 +40,7 @@ void Run::show(std::uint32_t peer, std::byte* to, const std::byte* from, std::si
   if (device_ || to == from) [[unlikely]]
     return copy(to, from, bytes);
   base::store_as_chosen(
-      lane_.sharing.stores.of(peer), bytes,
+      lane_.sharing.stores.of(peer), from, bytes,
       [=](std::size_t at, std::size_t piece) { base::copy_bulk(to + at, from + at, piece); },
       [=] { base::copy_past_caches(to, from, bytes); });
 }

@@ -81,6 +81,7 @@ void show_parts(Builder& builder, const Shape& shape, const Team& team, const Pa
     });
     builder.publish(entered);
     const Slice for_us = from[shape.rank].part(offset, count);  // as each of the others has it
+    builder.copy(for_us, to[shape.rank].part(offset, count));   // while the others' marks are under way
     for_each_other(team, [&](std::uint32_t rank) {
       builder.await_mark(rank, entered);
       builder.copy(parts.shown(rank, shape.rank, for_us), to[rank].part(offset, count), rank);
@@ -100,7 +101,6 @@ void all_to_all(Builder& builder, const Shape& shape) {
     take_all_whole(builder, team, for_us, to);
   } else {
     show_parts(builder, shape, team, parts, from, to);
-    builder.copy(own, to[shape.rank]);
   }
   builder.end_loans();
 }

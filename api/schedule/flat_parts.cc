@@ -173,11 +173,13 @@ void flat_all_gather(Builder& builder, const Shape& shape, const Team& team, std
     const auto shown = [&](std::uint32_t index) {
       return shown_by(builder, shape, team.rank(index), clipped(from[index], offset, count), count);
     };
-    builder.copy(clipped(from[me], offset, count), shown(me));
+    const Slice own = clipped(from[me], offset, count);
+    builder.copy(own, shown(me));
     builder.publish(entered);
+    // In the caches already, and the others' marks are under way.
+    builder.copy(own, clipped(to[me], offset, count));
     take_of_others(builder, team, shown, to, offset, count);
   });
-  builder.copy(from[me], to[me]);
 }
 
 void flat_reduce_scatter(Builder& builder, const Shape& shape, const Team& team, const Blocks& from,

@@ -33,4 +33,10 @@ inline void fetch_for_read(const std::byte* from, std::size_t bytes) noexcept {
     __builtin_prefetch(from + at);
 }
 
+// Has this core's caches hold what lies there before whatever is done next.
+inline void load_into_caches(const std::byte* from, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < bytes; at += fetched_line_bytes)
+    (void)*static_cast<const volatile std::byte*>(from + at);
+}
+
 }  // namespace parley::base

@@ -16,8 +16,8 @@ namespace parley::base {
 // caches, or past them. Through the caches each line is taken from the reader's core first. That costs 2 to 6
 // ns a line where both share a cache, and the reader then finds the line there; it costs 9 to 30 where they
 // do not, and then the way over memory may be the faster one for both. Nobody tells where the cores are, and
-// they move; so the writer times some of its copies. What is read from memory for a copy is timed with it:
-// then the caches would have kept little of it anyway.
+// they move; so the writer times some of its copies, of long ones the first bytes, which it has read before:
+// how fast memory is tells nothing of that.
 //
 // Where the cores are close, copies of 2 to 4 KiB are made in pieces: memcpy() takes the string instruction
 // for more than 2 KiB at once, which begins later, by 30 to 140 ns; plain stores of 4 KiB find room in the
@@ -67,6 +67,7 @@ class StoreChoice {
   [[nodiscard]] std::size_t timed_piece_of(std::size_t bytes) const noexcept {
     return times_pieces_ != 0 ? piece_if_close(bytes) : bytes;
   }
+  // REQUIRES: bytes <= most_telling.
   void note(std::chrono::nanoseconds took, std::size_t bytes, std::size_t piece) noexcept {
     const bool is_whole = piece >= bytes;
     const bool follows_others_past = lines_are_surely_slow() && bytes <= most_in_one_place;
@@ -74,7 +75,7 @@ class StoreChoice {
     if (is_whole) lines_are_slow_.hear(took.count() > slow_ns + scaled(bound, bytes));
     // In a row of copies one waits for those before it, too.
     const bool begins_late = piece > most_piece && piece < least_late_telling;
-    if (!begins_late && piece <= most_telling && is_in_row_ == 0)
+    if (!begins_late && is_in_row_ == 0)
       cores_are_close_.hear(took.count() < close_ns + scaled(close_ns_per_kib, bytes));
     if (lines_are_slow_.is_doubted()) {
       agreeing_ = 0;
@@ -106,8 +107,9 @@ class StoreChoice {
   static constexpr std::int64_t close_ns = 100;
   static constexpr std::size_t most_in_pieces = 4096;
   static constexpr std::size_t most_piece = 2048;
-  // By the string instruction; what is longer takes its time for other reasons, too.
+  // From here on the string instruction's late beginning does not hide what the lines take.
   static constexpr std::size_t least_late_telling = 8 << 10;
+  // Source and copy have room in a core's first cache.
   static constexpr std::size_t most_telling = 16 << 10;
   // A clock is read twice, and the stores are waited for: 120 ns.
   static constexpr std::uint8_t copies_per_timing = 32;
@@ -168,27 +170,32 @@ void for_each_piece(std::size_t bytes, std::size_t piece, const Use& use) noexce
   for (std::size_t done = 0; done < bytes; done += piece) use(done, std::min(piece, bytes - done));
 }
 
-// Way::cached_timed, by cached(offset, length).
+// Way::cached_timed, of a copy from `from`, by cached(offset, length). Of a long one the first bytes tell,
+// once they are in this core's caches: else it would be the memory that they come from that is timed.
 template <typename Clock = std::chrono::steady_clock, typename Cached>
-void store_timed(StoreChoice& choice, std::size_t bytes, const Cached& cached) noexcept {
+void store_timed(StoreChoice& choice, const std::byte* from, std::size_t bytes,
+                 const Cached& cached) noexcept {
+  const std::size_t telling = std::min(bytes, StoreChoice::most_telling);
+  if (telling < bytes) load_into_caches(from, telling);
   const auto began = Clock::now();
-  const std::size_t piece = choice.timed_piece_of(bytes);
-  for_each_piece(bytes, piece, cached);
+  const std::size_t piece = choice.timed_piece_of(telling);
+  for_each_piece(telling, piece, cached);
   full_fence();  // the stores are done, and no longer only on their way
-  choice.note(Clock::now() - began, bytes, piece);
+  choice.note(Clock::now() - began, telling, piece);
+  if (telling < bytes) cached(telling, bytes - telling);
 }
 
-// Makes a copy of so many bytes as `choice` says: by cached(offset, length), once or piece by piece, or by
-// past_caches().
+// Makes a copy of so many bytes from `from` as `choice` says: by cached(offset, length), once or piece by
+// piece, or by past_caches().
 template <typename Clock = std::chrono::steady_clock, typename Cached, typename PastCaches>
-void store_as_chosen(StoreChoice& choice, std::size_t bytes, const Cached& cached,
+void store_as_chosen(StoreChoice& choice, const std::byte* from, std::size_t bytes, const Cached& cached,
                      const PastCaches& past_caches) noexcept {
   using Way = StoreChoice::Way;
   if (bytes < StoreChoice::least_bytes) return cached(std::size_t{0}, bytes);
   const Way way = choice.next();
   if (way == Way::past_caches) return past_caches();
   if (way == Way::cached) return for_each_piece(bytes, choice.piece_of(bytes), cached);
-  store_timed<Clock>(choice, bytes, cached);
+  store_timed<Clock>(choice, from, bytes, cached);
 }
 
 // Copies what others have stored through the caches; `choice` is that of this rank's own stores, for it is as

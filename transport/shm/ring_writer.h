@@ -161,7 +161,7 @@ class BasicRingWriter {
 
   void copy_chunk(std::byte* to, const std::byte* chunk, std::uint32_t length) noexcept {
     base::store_as_chosen(
-        stores_, length,
+        stores_, chunk, length,
         [=](std::size_t at, std::size_t piece) { Memory::write(to + at, chunk + at, piece); },
         [=] { Memory::write_past_caches(to, chunk, length); });
   }
