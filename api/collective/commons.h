@@ -36,11 +36,12 @@ namespace parley::collective {
 // 1. The mark in a slot only grows. Turns use one slot after another.
 // 2. Line and stage of a turn are written before its mark is (release), and read by others after they have
 //    seen that (acquire).
-// 3. They are written again, as many turns later as there are slots or stages, only when all others have been
-//    seen to enter the turn after theirs, which they do when they have read them. So who shows something is
-//    less than that many turns ahead of all others, and who shows nothing one turn more, for he waits for a
-//    mark of one who does. Each compares the calls that others' marks tell of with its own ones of as many
-//    turns, also of turns whose marks it has not waited for.
+// 3. They are written again, as many turns later as there are slots, or stages of the call's set, only when
+//    all who may read them have been seen to enter the turn after theirs, which they do when they have. So
+//    who shows something to all is less than that many turns ahead of them, and who shows nothing, or
+//    something to one alone, one turn more, for he waits for a mark of one who is not. Each compares the
+//    calls that others' marks tell of with its own ones of as many turns, also of turns whose marks it has
+//    not waited for.
 // 4. Which stage is a turn's, and where in it its place is, follows from the turn and from what its call uses
 //    at most, which all ranks know: another turn's place is in another stage, or was before by 3, whatever
 //    its call uses. The stages of StageSet::ahead are others than the usual ones.

@@ -27,10 +27,11 @@ namespace {
 // its caches what is small. But a rank there that only shows something goes on to the next calls before it
 // gives the core away. Of many ranks each has less, for all map it.
 constexpr Commons::Sets with_cores{{std::size_t{256} << 10, 8}};
-constexpr Commons::Sets without{{std::size_t{1} << 20, 2, std::size_t{128} << 10},
-                                {std::size_t{256} << 10, 8, std::size_t{32} << 10}};
-constexpr Commons::Sets of_many{{std::size_t{256} << 10, 2}};
-constexpr Commons::Sets of_many_without{of_many.usual, {std::size_t{64} << 10, 8, std::size_t{8} << 10}};
+constexpr Commons::Sets without_cores{{std::size_t{1} << 20, 2, std::size_t{128} << 10},
+                                      {std::size_t{256} << 10, 8, std::size_t{32} << 10}};
+constexpr Commons::Sets many_with_cores{{std::size_t{256} << 10, 2}};
+constexpr Commons::Sets many_without_cores{many_with_cores.usual,
+                                           {std::size_t{64} << 10, 8, std::size_t{8} << 10}};
 constexpr std::size_t few_ranks = 4, many_ranks = 8;
 
 schedule::Shape shape_for(const Team& team, std::size_t bytes) {
@@ -85,8 +86,9 @@ void Meeting::give_back_board() noexcept {
 }
 
 Commons::Sets Meeting::stage_sets() const noexcept {
-  if (lane_.team.surroundings.ranks_per_core > 1) return ranks_here_ > many_ranks ? of_many_without : without;
-  return ranks_here_ > few_ranks ? of_many : with_cores;
+  if (lane_.team.surroundings.ranks_per_core > 1)
+    return ranks_here_ > many_ranks ? many_without_cores : without_cores;
+  return ranks_here_ > few_ranks ? many_with_cores : with_cores;
 }
 
 void Meeting::supply(std::shared_ptr<std::byte> board) noexcept {

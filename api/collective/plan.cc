@@ -65,10 +65,10 @@ bool may_be_copied(const schedule::Request& request) {
 }
 
 // Where all wait for all there is no running ahead, nor where one call takes most of the stages. What a root
-// scatters takes longer in several turns of small pieces.
+// scatters takes longer in pieces of small stages than in those of large ones.
 StageSet PlanCache::stage_set_of(const Question& question) const noexcept {
   const bool has_any = room_.ahead.bytes != 0;
-  if (!has_any || !schedule::has_root(question.operation) || !question.counts.empty()) return StageSet::usual;
+  if (!has_any || !schedule::has_root(question.operation)) return StageSet::usual;
   const std::uint64_t bytes = question.count * question.element_bytes;
   const bool fits = question.operation == schedule::Operation::scatter
                         ? (team_.processes.size() - 1) * bytes <= room_.ahead.bytes

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "tests/multiprocess/collectives/boards.h"
+#include "tests/multiprocess/support/cores.h"
 #include "tests/multiprocess/support/random.h"
 #include "tests/multiprocess/support/ranks.h"
 #include "tests/multiprocess/support/seed_option.h"
@@ -264,8 +265,20 @@ void run_program(ProcessGroup& world, std::uint64_t seed, int steps) {
   for (const auto& call : pending) call->check();
 }
 
-class Programs : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(OfSoManyRanks, Programs, ::testing::Values(2, 3, 4, 6));
+struct Placement {
+  int ranks = 0;
+  std::size_t cores = all;  // that they stay on: sizes and numbers of stages differ where they share some
+  static constexpr std::size_t all = SIZE_MAX;
+};
+std::string name_of(const ::testing::TestParamInfo<Placement>& info) {
+  const auto& [ranks, cores] = info.param;
+  return std::to_string(ranks) + (cores == Placement::all ? "" : "On" + std::to_string(cores));
+}
+class Programs : public ::testing::TestWithParam<Placement> {};
+INSTANTIATE_TEST_SUITE_P(OfSoManyRanks, Programs,
+                         ::testing::Values(Placement{2}, Placement{3}, Placement{4}, Placement{6},
+                                           Placement{4, 2}, Placement{10, 2}),
+                         name_of);
 
 TEST_P(Programs, GiveTheRightBytes) {
   const std::uint64_t seed = only_seed().value_or(
@@ -273,12 +286,14 @@ TEST_P(Programs, GiveTheRightBytes) {
   const int steps = long_tests() ? 20'000 : 400 / slowness();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
+  const Placement& placement = GetParam();
   const auto run = [&](int, int) {
+    keep_to_cores(placement.cores);
     ProcessGroup world = init();
     run_program(world, seed, steps);
     destroy();
   };
-  EXPECT_EQ(run_ranks(GetParam(), run, long_over_shm), 0) << "again with --seed " << seed;
+  EXPECT_EQ(run_ranks(placement.ranks, run, long_over_shm), 0) << "again with --seed " << seed;
 }
 
 }  // namespace

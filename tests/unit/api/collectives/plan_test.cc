@@ -1,6 +1,7 @@
 // What a plan says of the stages that its turns use.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@ namespace parley::collective {
 namespace {
 
 using schedule::Operation;
+using schedule::Progress;
 
 constexpr std::size_t line_bytes = 56, stage_bytes = std::size_t{256} << 10;
 
@@ -61,6 +63,14 @@ TEST(Plan, TellsAllRanksTheSamePlaceWithRoomForWhatItsTurnsUse) {
         }
 }
 
+// The mark that a rank waits for first of all, of any other one.
+std::int32_t earliest_awaited(const schedule::Schedule& schedule) {
+  std::int32_t earliest = INT32_MAX;
+  for (const schedule::Step& step : schedule.steps)
+    if (step.kind == schedule::StepKind::await) earliest = std::min(earliest, step.mark);
+  return earliest;
+}
+
 TEST(Plan, LetsRanksRunAheadInSmallCallsWithARoot) {
   constexpr std::size_t kib = 1024;
   constexpr PlanCache::SharedRoom::Stages usual{1024 * kib, 2}, ahead{256 * kib, 8};
@@ -73,7 +83,13 @@ TEST(Plan, LetsRanksRunAheadInSmallCallsWithARoot) {
     const PlanHandle& plan =
         plans.find({.operation = operation, .root = 1, .count = bytes / 4, .element_bytes = 4});
     EXPECT_EQ(plan->schedule.turns > 0, bytes > 0) << "by messages";
-    EXPECT_LE(plan->schedule.stage_count * 4, plan->stage_set == StageSet::ahead ? small.bytes : usual.bytes);
+    const PlanCache::SharedRoom::Stages& stages = plan->stage_set == StageSet::ahead ? small : usual;
+    EXPECT_LE(plan->schedule.stage_count * 4, stages.bytes);
+    // Who shows something waits until all have done with what lies where it goes, and no longer.
+    const bool root_shows = operation == Operation::broadcast || operation == Operation::scatter;
+    if (bytes > 0 && has_root(operation) && root_shows == (rank == 1)) {
+      EXPECT_EQ(earliest_awaited(plan->schedule), mark_of(1 - stages.turns, Progress::entered));
+    }
     return plan->stage_set;
   };
   for (const std::uint32_t rank : {0, 1, 3}) {
@@ -85,7 +101,7 @@ TEST(Plan, LetsRanksRunAheadInSmallCallsWithARoot) {
         EXPECT_EQ(set_of(operation, bytes, rank, {}), StageSet::usual) << "there are none";
     }
     EXPECT_EQ(set_of(Operation::scatter, 256 * kib / 4, rank, ahead), StageSet::ahead);
-    EXPECT_EQ(set_of(Operation::scatter, 256 * kib / 2, rank, ahead), StageSet::usual) << "in two turns";
+    EXPECT_EQ(set_of(Operation::scatter, 256 * kib / 2, rank, ahead), StageSet::usual) << "more than one";
     for (const Operation operation :
          {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all})
       EXPECT_EQ(set_of(operation, 4 * kib, rank, ahead), StageSet::usual) << "all wait for all";
