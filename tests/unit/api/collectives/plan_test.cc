@@ -101,7 +101,8 @@ TEST(Plan, LetsRanksRunAheadInSmallCallsWithARoot) {
         EXPECT_EQ(set_of(operation, bytes, rank, {}), StageSet::usual) << "there are none";
     }
     EXPECT_EQ(set_of(Operation::scatter, 256 * kib / 4, rank, ahead), StageSet::ahead);
-    EXPECT_EQ(set_of(Operation::scatter, 256 * kib / 2, rank, ahead), StageSet::usual) << "more than one";
+    EXPECT_EQ(set_of(Operation::scatter, 256 * kib / 2, rank, ahead), StageSet::usual)
+        << "more than one stage";
     for (const Operation operation :
          {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all})
       EXPECT_EQ(set_of(operation, 4 * kib, rank, ahead), StageSet::usual) << "all wait for all";
