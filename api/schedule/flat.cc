@@ -69,7 +69,7 @@ void reduce_scatter(Builder& builder, const Shape& shape) {
   builder.end_loans();
 }
 
-// Each to each other one, in segments.
+// Each to each, in segments.
 void show_parts(Builder& builder, const Shape& shape, const Team& team, const Parts& parts,
                 const Blocks& from, const Blocks& to) {
   for_each_segment(shape.count, parts.part_of(shape.count), [&](std::uint64_t offset, std::uint64_t count) {
@@ -95,9 +95,8 @@ void all_to_all(Builder& builder, const Shape& shape) {
   const Blocks from = rank_blocks(builder.input(), shape);
   const Blocks to = received_blocks(builder.output(), shape);
   if (!shape.in_place) builder.may_lend(Loan::input);
-  const Slice own = from[shape.rank];
   if (takes_whole(builder, shape)) {
-    const auto for_us = [&](std::uint32_t) { return own; };  // as each of the others has it
+    const auto for_us = [&](std::uint32_t) { return from[shape.rank]; };  // as each of the others has it
     take_all_whole(builder, team, for_us, to);
   } else {
     show_parts(builder, shape, team, parts, from, to);

@@ -79,11 +79,12 @@ TEST(Plan, LetsRanksRunAheadInSmallCallsWithARoot) {
     const Team team = team_of(rank, 4);
     const schedule::Overrides none;
     PlanCache plans(team, none);
-    plans.share_memory({.line_bytes = line_bytes, .usual = usual, .ahead = small});
+    const PlanCache::SharedRoom room{.line_bytes = line_bytes, .usual = usual, .ahead = small};
+    plans.share_memory(room);
     const PlanHandle& plan =
         plans.find({.operation = operation, .root = 1, .count = bytes / 4, .element_bytes = 4});
     EXPECT_EQ(plan->schedule.turns > 0, bytes > 0) << "by messages";
-    const PlanCache::SharedRoom::Stages& stages = plan->stage_set == StageSet::ahead ? small : usual;
+    const PlanCache::SharedRoom::Stages& stages = room.of(plan->stage_set);
     EXPECT_LE(plan->schedule.stage_count * 4, stages.bytes);
     // Who shows something waits until all have done with what lies where it goes, and no longer.
     const bool root_shows = operation == Operation::broadcast || operation == Operation::scatter;
