@@ -9,6 +9,7 @@
 #include "api/collective/channel.h"
 #include "api/operation.h"
 #include "api/posting.h"
+#include "transport/base/last_cache.h"
 
 namespace parley::detail {
 
@@ -34,6 +35,13 @@ schedule::Surroundings surroundings_of(const wireup::Topology& topology, const c
   return surroundings;
 }
 
+// As many caches as the cores of our host make, but none that no rank of the team uses.
+std::size_t cache_bytes_of(const base::LastCache& cache, std::uint32_t cores, std::size_t ranks) {
+  if (cache.bytes == 0) return collective::Team().cache_bytes;
+  const std::size_t caches = (std::size_t{cores} + cache.cores - 1) / cache.cores;
+  return cache.bytes * std::clamp<std::size_t>(caches, 1, ranks);
+}
+
 collective::Team team_of(const GroupState& group) {
   const wireup::Topology& topology = group.world->roster->topology();
   collective::Team team;
@@ -49,6 +57,9 @@ collective::Team team_of(const GroupState& group) {
     if (rank != team.rank && team.hosts[rank] == team.hosts[team.rank]) team.neighbours.push_back(rank);
   if (hosts.size() == 1) team.hosts.clear();
   team.surroundings = surroundings_of(topology, team);
+  team.cache_bytes =
+      cache_bytes_of(group.world->last_cache, topology.host_of(group.process_of(group.rank)).cores,
+                     team.neighbours.size() + 1);
   return team;
 }
 

@@ -46,6 +46,21 @@ std::optional<schedule::Algorithm> algorithm_if_lent(const schedule::Request& re
     default: return std::nullopt;
   }
 }
+// Elements of the buffers that the callers on our host give to a call, together. Where counts are uneven and
+// its own, each rank takes those of the others to be like them.
+std::uint64_t count_on_host(schedule::Operation operation, schedule::Shape shape, const Team& team) {
+  std::uint64_t sum = 0;
+  const auto add = [&](std::uint32_t rank) {
+    shape.rank = rank;
+    const std::uint64_t given = schedule::input_count(operation, shape);
+    const std::uint64_t got = schedule::output_count(operation, shape);
+    sum += shape.in_place ? std::max(given, got) : given + got;
+  };
+  add(team.rank);
+  for (const std::uint32_t rank : team.neighbours) add(rank);
+  return sum;
+}
+
 // Of what everyone lends, ordinary memory. Likewise.
 bool may_be_copied(const schedule::Request& request) {
   return !schedule::reduces(request.operation) ||
@@ -163,10 +178,16 @@ PlanCache::Entry PlanCache::answer(const Question& question) const {
   const schedule::Plan choice = schedule::select(request, overrides_);
   request.shape.segment_count = choice.chosen.segment_count;
   const StageSet stage_set = stage_set_of(question);
+  // What is larger has left the caches before its caller comes to it, and each line was brought there for
+  // nothing. A quarter of them is for others.
+  const bool lands_past_caches =
+      question.on_host && count_on_host(question.operation, request.shape, team_) >=
+                              (team_.cache_bytes - team_.cache_bytes / 4) / question.element_bytes;
   const auto plan_by = [&](schedule::Operation operation, schedule::Algorithm algorithm) {
     auto made = plan_of(schedule::make(operation, algorithm, request.shape), team_.processes.size(),
                         question.element_bytes);
     made->stage_set = stage_set;
+    made->lands_past_caches = lands_past_caches;
     return made;
   };
   auto plan = plan_by(question.operation, choice.chosen.algorithm);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,6 +22,8 @@ struct Team {
   std::vector<std::uint32_t> hosts;       // by rank: which host; empty: all on one
   std::vector<std::uint32_t> neighbours;  // the other ranks of our host
   schedule::Surroundings surroundings;
+  // Of the last level, that the ranks of our host have together. Where nothing is known, no bound.
+  std::size_t cache_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 // What a plan depends on. All counts are elements. Spans belong to the caller.
@@ -69,13 +72,14 @@ struct Plan {
   // Both as in Commons::stage(). The same on all ranks of a host.
   StageSet stage_set = StageSet::usual;
   std::size_t stage_bytes = 0;
-  std::vector<bool> sends_to_us;  // by rank
-  std::size_t most_operands = 0;  // of one step
-  std::size_t step_count = 0;     // schedule.steps.size(), which multiplies: asked by each call
-  std::uint64_t local_count = 0;  // elements that its steps copy, and fold into others
-  bool is_straight = false;       // one part, few bytes, no messages, no scratch memory: see straight.cc
-  bool has_large_steps = false;   // what they name may be lent, or be shown past the caches
-  bool passes_loans_on = false;   // to ranks that do not see them: what comes of them goes on by messages
+  std::vector<bool> sends_to_us;   // by rank
+  std::size_t most_operands = 0;   // of one step
+  std::size_t step_count = 0;      // schedule.steps.size(), which multiplies: asked by each call
+  std::uint64_t local_count = 0;   // elements that its steps copy, and fold into others
+  bool is_straight = false;        // one part, few bytes, no messages, no scratch memory: see straight.cc
+  bool has_large_steps = false;    // what they name may be lent, or be shown past the caches
+  bool lands_past_caches = false;  // what others have shown: there is more of it than the caches hold
+  bool passes_loans_on = false;    // to ranks that do not see them: what comes of them goes on by messages
 
   // Of a call in two parts the first one, in which the ranks tell each other what they lend. Null: it has
   // one.

@@ -8,6 +8,7 @@
 #include "api/collective/fold_shown.h"
 #include "api/collective/places.h"
 #include "api/collective/run.h"
+#include "transport/base/non_temporal.h"
 
 namespace parley::collective {
 
@@ -73,6 +74,8 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
     if (!has_all_lent()) return;
     if (from == nullptr) [[unlikely]]
       (void)bring(step.from, to, count);
+    else if (plan_->lands_past_caches && step.to.space == Space::output && to != from)
+      base::copy_past_caches(to, from, bytes);
     else
       copy_for(step, to, from, bytes);
     return;

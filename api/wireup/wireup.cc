@@ -3,6 +3,7 @@
 #include <parley/error.h>
 #include <unistd.h>
 
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -82,6 +83,13 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
     engine.messenger.routed_bytes = static_cast<std::size_t>(*limit) + 1;
   }
   return std::make_unique<transport::Engine>(engine);
+}
+
+base::LastCache choose_last_cache() {
+  const auto bytes = base::env_integer("PARLEY_CACHE_BYTES");
+  if (!bytes) return base::last_cache_of(base::usable_cores().front());
+  if (*bytes <= 0) throw UsageError("PARLEY_CACHE_BYTES must be a positive number of bytes");
+  return {static_cast<std::size_t>(*bytes), std::numeric_limits<std::uint32_t>::max()};
 }
 
 // As the launcher says, else counted: the lower ranks on our host.
@@ -181,6 +189,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->described = options.place.source;
   base::set_log_rank(world->rank);
   world->engine = make_engine(options);
+  world->last_cache = choose_last_cache();
   world->overrides = chosen_algorithms();
   link_to_self(*world);
   rendezvous::AddressCard card = own_card();

@@ -21,6 +21,7 @@
 #include "api/wireup/link_settings.h"
 #include "api/wireup/roster.h"
 #include "api/wireup/store_handle.h"
+#include "transport/base/last_cache.h"
 #include "transport/base/result.h"
 #include "transport/cuda_ipc/ipc_mover.h"
 #include "transport/cuda_ipc/port.h"
@@ -110,6 +111,7 @@ struct World {
   int local_rank = 0;                          // among the ranks of this host
   std::chrono::nanoseconds timeout{};          // of operations that have none of their own
   std::chrono::nanoseconds meeting_timeout{};  // of making groups
+  base::LastCache last_cache;                  // as PARLEY_CACHE_BYTES says, else of a core that is ours
   std::shared_ptr<Roster> roster;
   bool has_claim = false;  // to its rank in the store
   bool complete = false;   // has met all ranks

@@ -268,16 +268,19 @@ void run_program(ProcessGroup& world, std::uint64_t seed, int steps) {
 struct Placement {
   int ranks = 0;
   std::size_t cores = all;  // that they stay on: sizes and numbers of stages differ where they share some
+  bool has_small_caches = false;  // what is large lands past them
   static constexpr std::size_t all = SIZE_MAX;
 };
 std::string name_of(const ::testing::TestParamInfo<Placement>& info) {
-  const auto& [ranks, cores] = info.param;
-  return std::to_string(ranks) + (cores == Placement::all ? "" : "On" + std::to_string(cores));
+  const auto& [ranks, cores, has_small_caches] = info.param;
+  return std::to_string(ranks) + (cores == Placement::all ? "" : "On" + std::to_string(cores)) +
+         (has_small_caches ? "WithSmallCaches" : "");
 }
 class Programs : public ::testing::TestWithParam<Placement> {};
 INSTANTIATE_TEST_SUITE_P(OfSoManyRanks, Programs,
                          ::testing::Values(Placement{2}, Placement{3}, Placement{4}, Placement{6},
-                                           Placement{4, 2}, Placement{10, 2}),
+                                           Placement{4, 2}, Placement{10, 2},
+                                           Placement{2, Placement::all, true}, Placement{5, 2, true}),
                          name_of);
 
 TEST_P(Programs, GiveTheRightBytes) {
@@ -293,7 +296,9 @@ TEST_P(Programs, GiveTheRightBytes) {
     run_program(world, seed, steps);
     destroy();
   };
-  EXPECT_EQ(run_ranks(placement.ranks, run, long_over_shm), 0) << "again with --seed " << seed;
+  RanksOptions options = long_over_shm;
+  if (placement.has_small_caches) options.environment.emplace("PARLEY_CACHE_BYTES", "100000");
+  EXPECT_EQ(run_ranks(placement.ranks, run, options), 0) << "again with --seed " << seed;
 }
 
 }  // namespace

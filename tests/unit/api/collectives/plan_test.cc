@@ -187,6 +187,58 @@ TEST(Plan, OfWhatIsMovedHasTwoPartsWhereItIsLarge) {
   }
 }
 
+// Of what all ranks of the host give, together; a quarter of the caches is for others.
+TEST(Plan, LandsPastCachesThatCannotHoldIt) {
+  constexpr std::uint64_t mib = 1 << 20;
+  const auto lands_past = [](Operation operation, std::uint64_t count, std::size_t cache_bytes,
+                             std::uint32_t rank = 1, bool in_place = false) {
+    Team team = team_of(rank, 4);
+    team.cache_bytes = cache_bytes;
+    const schedule::Overrides none;
+    PlanCache plans(team, none);
+    plans.share_memory({.line_bytes = line_bytes, .usual = {stage_bytes}});
+    const PlanHandle& plan = plans.find(
+        {.operation = operation, .root = 2, .count = count, .element_bytes = 4, .in_place = in_place});
+    if (plan->if_lent != nullptr) {
+      EXPECT_EQ(plan->if_lent->lands_past_caches, plan->lands_past_caches);
+    }
+    return plan->lands_past_caches;
+  };
+  struct Case {
+    Operation operation;
+    std::uint64_t blocks, in_place;  // of `mib` elements, that four ranks have
+  };
+  for (const Case& each :
+       {Case{Operation::broadcast, 5, 4}, Case{Operation::reduce, 5, 4}, Case{Operation::all_reduce, 8, 4},
+        Case{Operation::scatter, 8, 7}, Case{Operation::gather, 8, 7}, Case{Operation::all_gather, 20, 16},
+        Case{Operation::reduce_scatter, 20, 16}, Case{Operation::all_to_all, 32, 16}})
+    for (const std::uint32_t rank : {0, 2})
+      for (const bool in_place : {false, true}) {
+        const std::size_t most = (in_place ? each.in_place : each.blocks) * 4 * mib * 4 / 3;
+        EXPECT_TRUE(lands_past(each.operation, mib, most, rank, in_place));
+        EXPECT_FALSE(lands_past(each.operation, mib, most + 16, rank, in_place));
+      }
+  EXPECT_FALSE(lands_past(Operation::all_to_all, 64 * mib, Team().cache_bytes)) << "nothing is known";
+  EXPECT_FALSE(lands_past(Operation::barrier, 0, 4096));
+}
+
+// Hosts have caches of their own.
+TEST(Plan, CountsWhatTheRanksOfItsHostGive) {
+  Team team = team_of(1, 4);
+  team.hosts = {0, 0, 1, 1};
+  team.neighbours = {0};
+  const std::uint64_t bytes = 1 << 20, on_host = 2 * (bytes + 4 * bytes);
+  const auto lands_past = [&](std::size_t cache_bytes) {
+    team.cache_bytes = cache_bytes;
+    const schedule::Overrides none;
+    PlanCache plans(team, none);
+    plans.share_memory({.line_bytes = line_bytes, .usual = {stage_bytes}});
+    return plans.find({.operation = Operation::all_gather, .count = bytes})->lands_past_caches;
+  };
+  EXPECT_TRUE(lands_past(on_host * 4 / 3));
+  EXPECT_FALSE(lands_past(on_host * 4 / 3 + 4));
+}
+
 // More would keep others from the engine for long; who reads all and copies nothing of its own has the least.
 TEST(Plan, IsRunStraightUpToABoundWhoeverLends) {
   const auto reads_straight = [](std::uint64_t bytes) {

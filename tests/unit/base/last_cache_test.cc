@@ -1,0 +1,77 @@
+#include "transport/base/last_cache.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace parley::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A directory that stands for the root of a host, of whose cores the fourth one is described.
+class LastCaches : public ::testing::Test {
+ protected:
+  static constexpr std::uint16_t core = 3;
+
+  LastCaches() {
+    std::string name = (fs::temp_directory_path() / "parley_cache_XXXXXX").string();
+    root_ = mkdtemp(name.data());
+  }
+  ~LastCaches() override { fs::remove_all(root_); }
+
+  void describe(int level, const std::string& type, const std::string& size, const std::string& cores) {
+    const fs::path cache =
+        fs::path(root_) / "sys/devices/system/cpu/cpu3/cache" / ("index" + std::to_string(described_++));
+    fs::create_directories(cache);
+    std::ofstream(cache / "level") << level << '\n';
+    std::ofstream(cache / "type") << type << '\n';
+    std::ofstream(cache / "size") << size << '\n';
+    std::ofstream(cache / "shared_cpu_list") << cores << '\n';
+  }
+  void expect(std::size_t bytes, std::uint32_t cores) const {
+    const LastCache last = last_cache_of(core, root_);
+    EXPECT_EQ(last.bytes, bytes);
+    EXPECT_EQ(last.cores, cores);
+  }
+
+ private:
+  std::string root_;
+  int described_ = 0;
+};
+
+TEST_F(LastCaches, IsTheOneOfTheHighestLevel) {
+  describe(1, "Data", "32K", "3");
+  describe(1, "Instruction", "64K", "3");
+  describe(3, "Unified", "32768K", "0-7,64-71");
+  describe(2, "Unified", "512K", "3,67");
+  expect(std::size_t{32} << 20, 16);
+}
+
+TEST_F(LastCaches, CountsTheCoresThatShareIt) {
+  describe(2, "Unified", "1024K", "0-1,3,10-12");
+  expect(std::size_t{1} << 20, 6);
+}
+
+TEST_F(LastCaches, IsUnknownWhereNothingIsSaidOfIt) {
+  expect(0, 1);
+  describe(1, "Instruction", "64K", "3");
+  expect(0, 1);
+}
+
+TEST_F(LastCaches, LeavesOutWhatItCannotRead) {
+  describe(1, "Data", "32K", "3");
+  for (const char* size : {"", "lots", "7", "7G", "-1K"}) describe(2, "Unified", size, "3");
+  for (const char* cores : {"", "none", "3-", "3-1", "3;4"}) describe(3, "Unified", "512K", cores);
+  expect(std::size_t{32} << 10, 1);
+}
+
+TEST(LastCache, OfACoreThatIsNotThereIsUnknown) {
+  EXPECT_EQ(last_cache_of(UINT16_MAX).bytes, 0U);
+}
+
+}  // namespace
+}  // namespace parley::base
