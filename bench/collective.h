@@ -13,19 +13,20 @@ namespace parley::bench {
 template <typename Collective>
 class CollectiveExchange {
  public:
-  // Borrows both for its lifetime.
-  CollectiveExchange(Collective& collective, CollectiveBuffers& buffers)
-      : collective_(collective), buffers_(buffers) {}
+  // Borrows both for its lifetime. `read`: what a call brings is read then, as programs do.
+  CollectiveExchange(Collective& collective, CollectiveBuffers& buffers, bool read = false)
+      : collective_(collective), buffers_(buffers), read_(read) {}
 
   void operator()() {
     collective_.call(root_);
-    buffers_.called(root_);
+    if (buffers_.called(root_) && read_) buffers_.read_in();
     root_ = root_ + 1 == buffers_.ranks() ? 0 : root_ + 1;
   }
 
  private:
   Collective& collective_;
   CollectiveBuffers& buffers_;
+  bool read_;
   int root_ = 0;
 };
 

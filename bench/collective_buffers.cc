@@ -1,6 +1,8 @@
 #include "bench/collective_buffers.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -90,8 +92,16 @@ void CollectiveBuffers::move_to(RankDevice& device) {
   twins_ = std::make_unique<DeviceTwins>(device, std::as_bytes(out()), std::as_bytes(in()));
 }
 
-void CollectiveBuffers::called(int root) noexcept {
-  if (brings(op_, rank_, root)) result_ = Result{root, negated_};
+bool CollectiveBuffers::called(int root) noexcept {
+  const bool brought = brings(op_, rank_, root);
+  if (brought) result_ = Result{root, negated_};
+  return brought;
+}
+
+void CollectiveBuffers::read_in() const noexcept {
+  std::uint32_t sum = 0;  // of bits: an integer's, for those of floats wait for each other
+  for (std::size_t i = 0; i < in_count_; ++i) sum += std::bit_cast<std::uint32_t>(in_[i]);
+  [[maybe_unused]] volatile std::uint32_t is_wanted = sum;
 }
 
 void CollectiveBuffers::rewrite_out() {

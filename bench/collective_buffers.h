@@ -36,8 +36,11 @@ class CollectiveBuffers {
   void move_to(RankDevice& device);
   [[nodiscard]] DeviceTwins* twins() noexcept { return twins_.get(); }
 
-  // A call of the collective is over; `root` matters to those that have one.
-  void called(int root) noexcept;
+  // A call of the collective is over; `root` matters to those that have one. Whether it brought this rank
+  // something.
+  bool called(int root) noexcept;
+  // Reads all that was got.
+  void read_in() const noexcept;
   // Writes all that is given anew, with other bytes. All ranks do, or none.
   void rewrite_out();
   // Overwrites what was got, so that count_wrong() proves that another result came.

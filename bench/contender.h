@@ -30,6 +30,7 @@ struct Stage {
   // For loops without a library: what tells whether the neighbour lives, and how they wait.
   const RawLink& link;
   Idle idle;
+  bool read = false;  // what a collective brings
 };
 
 // One way of one library to do an operation at one size; what the session knows of it.
@@ -70,12 +71,12 @@ template <typename Collective, typename... Arguments>
 Contender make_collective_contender(std::string name, const Stage& stage, CollectiveBuffers& buffers,
                                     Arguments&&... arguments) {
   struct Player {
-    Player(CollectiveBuffers& of, Arguments&&... made_of)
-        : collective(std::forward<Arguments>(made_of)...), exchange(collective, of) {}
+    Player(const Stage& on, CollectiveBuffers& of, Arguments&&... made_of)
+        : collective(std::forward<Arguments>(made_of)...), exchange(collective, of, on.read) {}
     Collective collective;
     CollectiveExchange<Collective> exchange;
   };
-  auto player = std::make_shared<Player>(buffers, std::forward<Arguments>(arguments)...);
+  auto player = std::make_shared<Player>(stage, buffers, std::forward<Arguments>(arguments)...);
   const auto try_out = [player](int count) {
     const Stopwatch watch;
     repeat(player->exchange, count);

@@ -34,7 +34,8 @@ LibrarySession::LibrarySession(Library& library, const Measurement& measurement,
       team_gate_(team_memory_.data(), world_.size(), world_.rank(), waiting_),
       stage_{measurement.op,      leads(),
              measurement.rewrite, is_collective(measurement.op) ? team_gate_ : pair_gate_,
-             pair_.link,          idle},
+             pair_.link,          idle,
+             measurement.read},
       turns_(world_, stage_.leads, idle) {}
 
 bool LibrarySession::leads() const {

@@ -16,6 +16,7 @@ struct Measurement {
   DeviceChoice devices;            // where the buffers lie
   std::vector<std::size_t> sizes;  // bytes; of a barrier: one of nothing
   bool rewrite = false;            // senders' buffers written anew before each exchange
+  bool read = false;               // collectives: each rank reads what a call brings, in the measured time
   int rounds = 21;
   // Of one system's turn in a round. Short, so that all systems of a round meet the machine in one mode.
   double round_ms = 10;

@@ -76,6 +76,7 @@ struct Words {
   std::string round_ms;
   bool tls = false;
   bool rewrite = false;
+  bool read = false;
   bool arena = false;
   bool no_cma = false;
   bool async = false;
@@ -118,6 +119,7 @@ void define(CLI::App& app, Words& words, Options& options) {
   add("--ops", words.ops, "OPS", "limits: which operations, a list [all]");
   app.add_flag("--rewrite", words.rewrite,
                "Write the senders' buffers anew before each exchange, outside the measured time");
+  app.add_flag("--read", words.read, "Collectives: read what each call brings, within the measured time");
   app.add_flag("--arena", words.arena,
                "shm: Parley's buffers are shared tensors, and it is held against all loops");
   app.add_flag("--no-cma", words.no_cma, "shm: Parley goes without cross-memory copies");
@@ -245,8 +247,9 @@ void understand_transport(const CLI::App& app, const Words& words, Options& opti
 void understand_collective(const CLI::App& app, const Words& words, Options& options) {
   options.async = words.async;
   options.by_hand = words.by_hand;
+  options.read = words.read;
   if (options.limits || !is_collective(options.op)) {
-    for (const char* of_collectives : {"--async", "--algo", "--by-hand"}) {
+    for (const char* of_collectives : {"--async", "--algo", "--by-hand", "--read"}) {
       if (app.count(of_collectives) > 0)
         throw CommandLineError(std::string(of_collectives) + " belongs to collectives");
     }
@@ -254,6 +257,8 @@ void understand_collective(const CLI::App& app, const Words& words, Options& opt
   }
   if (options.arena && options.op == Op::barrier) throw CommandLineError("--arena: a barrier moves nothing");
   if (options.async && options.op == Op::barrier) throw CommandLineError("--async: a barrier is never");
+  if (options.read && (options.op == Op::barrier || options.devices.has_device()))
+    throw CommandLineError("--read belongs to what collectives bring to memory of the host");
   if (options.by_hand && (options.op != Op::all_reduce || options.ranks.value_or(2) != 2))
     throw CommandLineError("--by-hand belongs to all_reduce of two ranks");
 }

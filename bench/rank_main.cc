@@ -62,6 +62,7 @@ const char* parley_transports(const Options& options) {
 std::string what_of(const Options& options) {
   std::string text(options.limits ? "limits" : to_string(options.op));
   text += options.rewrite ? ", buffers rewritten" : ", buffers kept";
+  if (options.read) text += ", results read";
   if (options.arena) text += ", Parley's in its arena";
   if (options.async) text += ", asynchronous";
   if (!options.algorithm.empty()) text += ", by " + options.algorithm;

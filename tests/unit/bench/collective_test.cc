@@ -153,5 +153,13 @@ TEST(CollectiveExchange, EveryRankIsTheRootInTurn) {
   }
 }
 
+TEST(CollectiveBuffers, TellWhetherACallHasBroughtARankSomething) {
+  for (const Op op : {Op::broadcast, Op::gather, Op::reduce, Op::all_gather, Op::barrier}) {
+    CollectiveBuffers buffers(op, op == Op::barrier ? 0 : 8, 1, 2);
+    EXPECT_EQ(buffers.called(1), op == Op::gather || op == Op::reduce || op == Op::all_gather);
+    EXPECT_EQ(buffers.called(0), op == Op::broadcast || op == Op::all_gather);
+  }
+}
+
 }  // namespace
 }  // namespace parley::bench

@@ -119,13 +119,13 @@ TEST(Options, TwoTransportsMayTakeTurns) {
 }
 
 TEST(Options, CollectivesHaveOptionsOfTheirOwn) {
-  const auto parsed = parse({"all_reduce", "--async", "--algo", "ring", "--by-hand"});
+  const auto parsed = parse({"all_reduce", "--async", "--algo", "ring", "--by-hand", "--read"});
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->op, Op::all_reduce);
-  EXPECT_TRUE(parsed->async && parsed->by_hand);
+  EXPECT_TRUE(parsed->async && parsed->by_hand && parsed->read);
   EXPECT_EQ(parsed->algorithm, "ring");
   const auto plain = parse({"gather"});
-  EXPECT_FALSE(plain->async || plain->by_hand);
+  EXPECT_FALSE(plain->async || plain->by_hand || plain->read);
   EXPECT_EQ(plain->algorithm, "");
   EXPECT_EQ(parse({"barrier", "--sizes", "8,16"})->sizes, (std::vector<std::size_t>{0}));
 }
@@ -188,6 +188,10 @@ TEST(Options, MistakesAreAnsweredInOneClearLine) {
        "--sizes: collectives move 32-bit floats, and 10 is no multiple of 4"},
       {{"latency", "--async"}, "--async belongs to collectives"},
       {{"limits", "--algo", "ring"}, "--algo belongs to collectives"},
+      {{"latency", "--read"}, "--read belongs to collectives"},
+      {{"barrier", "--read"}, "--read belongs to what collectives bring to memory of the host"},
+      {{"gather", "--read", "--device", "cuda"},
+       "--read belongs to what collectives bring to memory of the host"},
       {{"barrier", "--async"}, "--async: a barrier is never"},
       {{"broadcast", "--by-hand"}, "--by-hand belongs to all_reduce of two ranks"},
       {{"all_reduce", "--by-hand", "--ranks", "4"}, "--by-hand belongs to all_reduce of two ranks"},

@@ -98,9 +98,10 @@ TEST(ParleyBench, MeasuresEveryCollectiveAndChecksAllElements) {
 TEST(ParleyBench, MeasuresOneAlgorithmAsynchronouslyBesideALoopByHand) {
   const RowFile file;
   ASSERT_EQ(
-      run_bench("all_reduce --transport shm --rounds 2 --round-ms 0.1 --sizes 8,100000 --async --rewrite "
-                "--algo ring --by-hand --json " +
-                file.path()),
+      run_bench(
+          "all_reduce --transport shm --rounds 2 --round-ms 0.1 --sizes 8,100000 --async --rewrite --read "
+          "--algo ring --by-hand --json " +
+          file.path()),
       0);
   std::vector<std::string> systems;
   for (const auto& row : file.rows()) {
