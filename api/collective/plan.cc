@@ -178,11 +178,11 @@ PlanCache::Entry PlanCache::answer(const Question& question) const {
   const schedule::Plan choice = schedule::select(request, overrides_);
   request.shape.segment_count = choice.chosen.segment_count;
   const StageSet stage_set = stage_set_of(question);
-  // What is larger has left the caches before its caller comes to it, and each line was brought there for
-  // nothing. A quarter of them is for others.
+  // What is larger leaves the caches as it comes, with what else is in them, and each line was brought there
+  // for nothing. Half of them is for stages, for what callers read next, and for others.
   const bool lands_past_caches =
       question.on_host && count_on_host(question.operation, request.shape, team_) >=
-                              (team_.cache_bytes - team_.cache_bytes / 4) / question.element_bytes;
+                              team_.cache_bytes / 2 / question.element_bytes;
   const auto plan_by = [&](schedule::Operation operation, schedule::Algorithm algorithm) {
     auto made = plan_of(schedule::make(operation, algorithm, request.shape), team_.processes.size(),
                         question.element_bytes);

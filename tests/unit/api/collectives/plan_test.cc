@@ -187,7 +187,7 @@ TEST(Plan, OfWhatIsMovedHasTwoPartsWhereItIsLarge) {
   }
 }
 
-// Of what all ranks of the host give, together; a quarter of the caches is for others.
+// Of what all ranks of the host give, together; half of the caches is for others.
 TEST(Plan, LandsPastCachesThatCannotHoldIt) {
   constexpr std::uint64_t mib = 1 << 20;
   const auto lands_past = [](Operation operation, std::uint64_t count, std::size_t cache_bytes,
@@ -214,7 +214,7 @@ TEST(Plan, LandsPastCachesThatCannotHoldIt) {
         Case{Operation::reduce_scatter, 20, 16}, Case{Operation::all_to_all, 32, 16}})
     for (const std::uint32_t rank : {0, 2})
       for (const bool in_place : {false, true}) {
-        const std::size_t most = (in_place ? each.in_place : each.blocks) * 4 * mib * 4 / 3;
+        const std::size_t most = (in_place ? each.in_place : each.blocks) * 4 * mib * 2;
         EXPECT_TRUE(lands_past(each.operation, mib, most, rank, in_place));
         EXPECT_FALSE(lands_past(each.operation, mib, most + 16, rank, in_place));
       }
@@ -235,8 +235,8 @@ TEST(Plan, CountsWhatTheRanksOfItsHostGive) {
     plans.share_memory({.line_bytes = line_bytes, .usual = {stage_bytes}});
     return plans.find({.operation = Operation::all_gather, .count = bytes})->lands_past_caches;
   };
-  EXPECT_TRUE(lands_past(on_host * 4 / 3));
-  EXPECT_FALSE(lands_past(on_host * 4 / 3 + 4));
+  EXPECT_TRUE(lands_past(on_host * 2));
+  EXPECT_FALSE(lands_past(on_host * 2 + 2));
 }
 
 // More would keep others from the engine for long; who reads all and copies nothing of its own has the least.
