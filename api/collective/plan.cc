@@ -6,12 +6,28 @@
 #include <utility>
 
 #include "api/schedule/catalogue.h"
+#include "transport/base/non_temporal.h"
 
 namespace parley::collective {
 
 namespace {
 // So few bytes are written as fast where their readers' caches still hold them: see README.md.
 constexpr std::uint64_t most_bytes_in_one_place = 4096;
+
+// Elements of the buffers that the callers on our host give to a call, together, as far as this rank knows:
+// where counts are uneven, those of the others may be like its own (all_to_all), or none (scatter, gather).
+std::uint64_t count_on_host(schedule::Operation operation, schedule::Shape shape, const Team& team) {
+  std::uint64_t sum = 0;
+  const auto add = [&](std::uint32_t rank) {
+    shape.rank = rank;
+    const std::uint64_t given = schedule::input_count(operation, shape);
+    const std::uint64_t got = schedule::output_count(operation, shape);
+    sum += shape.in_place ? std::max(given, got) : given + got;
+  };
+  add(team.rank);
+  for (const std::uint32_t rank : team.neighbours) add(rank);
+  return sum;
+}
 
 // By which algorithm it shall be done where everyone lends, if it is worth it to ask first who does. A
 // function of what all ranks know.
@@ -46,21 +62,6 @@ std::optional<schedule::Algorithm> algorithm_if_lent(const schedule::Request& re
     default: return std::nullopt;
   }
 }
-// Elements of the buffers that the callers on our host give to a call, together. Where counts are uneven and
-// its own, each rank takes those of the others to be like them.
-std::uint64_t count_on_host(schedule::Operation operation, schedule::Shape shape, const Team& team) {
-  std::uint64_t sum = 0;
-  const auto add = [&](std::uint32_t rank) {
-    shape.rank = rank;
-    const std::uint64_t given = schedule::input_count(operation, shape);
-    const std::uint64_t got = schedule::output_count(operation, shape);
-    sum += shape.in_place ? std::max(given, got) : given + got;
-  };
-  add(team.rank);
-  for (const std::uint32_t rank : team.neighbours) add(rank);
-  return sum;
-}
-
 // Of what everyone lends, ordinary memory. Likewise.
 bool may_be_copied(const schedule::Request& request) {
   return !schedule::reduces(request.operation) ||
@@ -178,16 +179,18 @@ PlanCache::Entry PlanCache::answer(const Question& question) const {
   const schedule::Plan choice = schedule::select(request, overrides_);
   request.shape.segment_count = choice.chosen.segment_count;
   const StageSet stage_set = stage_set_of(question);
-  // What is larger leaves the caches as it comes, with what else is in them, and each line was brought there
-  // for nothing. Half of them is for stages, for what callers read next, and for others.
-  const bool lands_past_caches =
-      question.on_host && count_on_host(question.operation, request.shape, team_) >=
-                              team_.cache_bytes / 2 / question.element_bytes;
+  // Buffers of that size leave the caches as they come, with what else is in them, and each line of a result
+  // was brought there for nothing. Half of the caches is for stages, for what callers read next, and for
+  // others.
+  const bool fills_caches =
+      request.shape.stage_count != 0 && count_on_host(question.operation, request.shape, team_) >=
+                                            team_.cache_bytes / 2 / question.element_bytes;
   const auto plan_by = [&](schedule::Operation operation, schedule::Algorithm algorithm) {
     auto made = plan_of(schedule::make(operation, algorithm, request.shape), team_.processes.size(),
                         question.element_bytes);
     made->stage_set = stage_set;
-    made->lands_past_caches = lands_past_caches;
+    // By messages what has landed is sent on.
+    made->lands_past_caches = base::has_copy_past_caches && fills_caches && made->schedule.turns != 0;
     return made;
   };
   auto plan = plan_by(question.operation, choice.chosen.algorithm);

@@ -78,7 +78,7 @@ struct Plan {
   std::uint64_t local_count = 0;   // elements that its steps copy, and fold into others
   bool is_straight = false;        // one part, few bytes, no messages, no scratch memory: see straight.cc
   bool has_large_steps = false;    // what they name may be lent, or be shown past the caches
-  bool lands_past_caches = false;  // copies to the output do: the caches do not hold all there is
+  bool lands_past_caches = false;  // copies to the output may: there is more than half the caches hold
   bool passes_loans_on = false;    // to ranks that do not see them: what comes of them goes on by messages
 
   // Of a call in two parts the first one, in which the ranks tell each other what they lend. Null: it has

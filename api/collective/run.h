@@ -219,6 +219,7 @@ class Run final : public transport::Agent, public transport::Watcher, public bas
   void ring_before(const schedule::Step& step) noexcept;
   std::uint64_t work_a_piece(std::uint64_t most) noexcept;
   void work(const schedule::Step& step, std::uint64_t count) noexcept;
+  [[nodiscard]] bool may_land_past_caches(std::size_t bytes) const noexcept;
   [[nodiscard]] bool is_shown(const schedule::Slice& slice) const noexcept;
   [[nodiscard]] std::byte* lent(const schedule::Slice& slice, std::uint64_t offset) noexcept;
   [[nodiscard]] bool is_brought(const schedule::Slice& slice) const noexcept {

@@ -74,7 +74,7 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
     if (!has_all_lent()) return;
     if (from == nullptr) [[unlikely]]
       (void)bring(step.from, to, count);
-    else if (plan_->lands_past_caches && step.to.space == Space::output && to != from)
+    else if (step.to.space == Space::output && to != from && may_land_past_caches(bytes))
       base::copy_past_caches(to, from, bytes);
     else
       copy_for(step, to, from, bytes);
@@ -97,6 +97,11 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
     fold_shown(lane_.sharing.stores.of(schedule::everyone), *call_->reduction, to, operands, count);
   else
     call_->reduction->fold(to, operands, count);
+}
+
+// What is staged, or finished, is read again at once.
+bool Run::may_land_past_caches(std::size_t bytes) const noexcept {
+  return plan_->lands_past_caches && !has_extra_work_ && bytes >= base::StoreChoice::least_bytes;
 }
 
 // Whether other ranks read it where it lies.

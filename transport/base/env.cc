@@ -48,7 +48,7 @@ constexpr std::array known = {
     KnownVariable{"PARLEY_EAGER_LIMIT",
                   "largest message, in bytes, that is sent before its receive is matched"},
     KnownVariable{"PARLEY_CACHE_BYTES",
-                  "last-level cache of this host's ranks together; results that do not fit go past it"},
+                  "last-level cache of this host's ranks together; results of half of it go past it"},
     KnownVariable{"PARLEY_ALGO", "algorithms of collectives: all_reduce=ring,broadcast=binomial"},
     KnownVariable{"PARLEY_TUNING", "file of measured choices between algorithms; the same on all ranks"},
     KnownVariable{

@@ -18,9 +18,10 @@ inline constexpr bool has_copy_past_caches = true;
 inline constexpr bool has_copy_past_caches = false;
 #endif
 
-// Copies to memory that another core reads next, by stores that take no line into this core's caches
-// (non-temporal stores): a line that the other core has read before need not be fetched from there first.
-// Lines that are written in part are stored as usual. The copy is ordered before whatever is stored after it.
+// Copies to memory that another core reads next, or nobody soon, by stores that take no line into this core's
+// caches (non-temporal stores): a line that the other core has read before need not be fetched from there
+// first. Lines that are written in part are stored as usual. The copy is ordered before whatever is stored
+// after it.
 inline void copy_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
   constexpr std::size_t line = 64;

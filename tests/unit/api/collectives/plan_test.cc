@@ -228,15 +228,17 @@ TEST(Plan, CountsWhatTheRanksOfItsHostGive) {
   team.hosts = {0, 0, 1, 1};
   team.neighbours = {0};
   const std::uint64_t bytes = 1 << 20, on_host = 2 * (bytes + 4 * bytes);
-  const auto lands_past = [&](std::size_t cache_bytes) {
+  const auto lands_past = [&](schedule::Algorithm algorithm, std::size_t cache_bytes) {
     team.cache_bytes = cache_bytes;
-    const schedule::Overrides none;
-    PlanCache plans(team, none);
+    schedule::Overrides asked;
+    asked.set(Operation::all_gather, algorithm);
+    PlanCache plans(team, asked);
     plans.share_memory({.line_bytes = line_bytes, .usual = {stage_bytes}});
     return plans.find({.operation = Operation::all_gather, .count = bytes})->lands_past_caches;
   };
-  EXPECT_TRUE(lands_past(on_host * 2));
-  EXPECT_FALSE(lands_past(on_host * 2 + 2));
+  EXPECT_TRUE(lands_past(schedule::Algorithm::two_level, on_host * 2));
+  EXPECT_FALSE(lands_past(schedule::Algorithm::two_level, on_host * 2 + 2));
+  EXPECT_FALSE(lands_past(schedule::Algorithm::ring, on_host * 2)) << "what has landed is sent on";
 }
 
 // More would keep others from the engine for long; who reads all and copies nothing of its own has the least.
