@@ -35,9 +35,9 @@ schedule::Surroundings surroundings_of(const wireup::Topology& topology, const c
   return surroundings;
 }
 
-// As many caches as the cores of our host make, but none that no rank of the team uses.
+// As many caches as the cores of our host make, but none that no rank of the team uses. REQUIRES: they are
+// known.
 std::size_t cache_bytes_of(const base::LastCache& cache, std::uint32_t cores, std::size_t ranks) {
-  if (cache.bytes == 0) return collective::Team().cache_bytes;
   const std::size_t caches = (std::size_t{cores} + cache.cores - 1) / cache.cores;
   return cache.bytes * std::clamp<std::size_t>(caches, 1, ranks);
 }
@@ -57,9 +57,9 @@ collective::Team team_of(const GroupState& group) {
     if (rank != team.rank && team.hosts[rank] == team.hosts[team.rank]) team.neighbours.push_back(rank);
   if (hosts.size() == 1) team.hosts.clear();
   team.surroundings = surroundings_of(topology, team);
-  team.cache_bytes =
-      cache_bytes_of(group.world->last_cache, topology.host_of(group.process_of(group.rank)).cores,
-                     team.neighbours.size() + 1);
+  if (const base::LastCache& cache = group.world->last_cache; cache.bytes != 0)
+    team.cache_bytes = cache_bytes_of(cache, topology.host_of(group.process_of(group.rank)).cores,
+                                      team.neighbours.size() + 1);
   return team;
 }
 

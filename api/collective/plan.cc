@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "api/schedule/catalogue.h"
-#include "transport/base/non_temporal.h"
 
 namespace parley::collective {
 
@@ -190,7 +189,7 @@ PlanCache::Entry PlanCache::answer(const Question& question) const {
                         question.element_bytes);
     made->stage_set = stage_set;
     // By messages what has landed is sent on.
-    made->lands_past_caches = base::has_copy_past_caches && fills_caches && made->schedule.turns != 0;
+    made->lands_past_caches = fills_caches && made->schedule.turns != 0;
     return made;
   };
   auto plan = plan_by(question.operation, choice.chosen.algorithm);

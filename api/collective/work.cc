@@ -101,7 +101,8 @@ void Run::work(const Step& step, std::uint64_t count) noexcept {
 
 // What is staged, or finished, is read again at once.
 bool Run::may_land_past_caches(std::size_t bytes) const noexcept {
-  return plan_->lands_past_caches && !has_extra_work_ && bytes >= base::StoreChoice::least_bytes;
+  return base::has_copy_past_caches && plan_->lands_past_caches && !has_extra_work_ &&
+         bytes >= base::StoreChoice::least_bytes;
 }
 
 // Whether other ranks read it where it lies.

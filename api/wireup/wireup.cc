@@ -85,9 +85,10 @@ std::unique_ptr<transport::Engine> make_engine(const WireupOptions& options) {
   return std::make_unique<transport::Engine>(engine);
 }
 
-base::LastCache choose_last_cache() {
+// A rank that is alone does not look: that takes a quarter of a millisecond.
+base::LastCache choose_last_cache(int world_size) {
   const auto bytes = base::env_integer("PARLEY_CACHE_BYTES");
-  if (!bytes) return base::last_cache_of(base::usable_cores().front());
+  if (!bytes) return world_size > 1 ? base::last_cache_of(base::usable_cores().front()) : base::LastCache();
   if (*bytes <= 0) throw UsageError("PARLEY_CACHE_BYTES must be a positive number of bytes");
   return {static_cast<std::size_t>(*bytes), std::numeric_limits<std::uint32_t>::max()};
 }
@@ -189,7 +190,7 @@ std::unique_ptr<World> wire_up_once(const WireupOptions& options, base::Deadline
   world->described = options.place.source;
   base::set_log_rank(world->rank);
   world->engine = make_engine(options);
-  world->last_cache = choose_last_cache();
+  world->last_cache = choose_last_cache(world->size);
   world->overrides = chosen_algorithms();
   link_to_self(*world);
   rendezvous::AddressCard card = own_card();

@@ -2,40 +2,27 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
+#include <cstdint>
 #include <string>
+#include <vector>
+
+#include "tests/unit/base/host_root.h"
 
 namespace parley::base {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A directory that stands for the root of a host.
-class Quotas : public ::testing::Test {
+class Quotas : public HostRoot {
  protected:
-  Quotas() {
-    std::string name = (fs::temp_directory_path() / "parley_quota_XXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~Quotas() override { fs::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) const {
-    fs::create_directories((root_ + path).substr(0, (root_ + path).rfind('/')));
-    std::ofstream(root_ + path) << text;
-  }
   // What the quotas found allow, innermost first.
   [[nodiscard]] std::vector<std::uint32_t> found() const {
     std::vector<std::uint32_t> millicores;
     for (const CpuQuota& quota : cpu_quotas(root_)) millicores.push_back(quota.millicores);
     return millicores;
   }
-
-  std::string root_;
 };
 
 constexpr const char* v2_mount =

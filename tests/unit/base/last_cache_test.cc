@@ -1,36 +1,27 @@
 #include "transport/base/last_cache.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+
+#include "tests/unit/base/host_root.h"
 
 namespace parley::base {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A directory that stands for the root of a host, of whose cores the fourth one is described.
-class LastCaches : public ::testing::Test {
+// Of the cores of a host the fourth one is described.
+class LastCaches : public HostRoot {
  protected:
   static constexpr std::uint16_t core = 3;
 
-  LastCaches() {
-    std::string name = (fs::temp_directory_path() / "parley_cache_XXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~LastCaches() override { fs::remove_all(root_); }
-
   void describe(int level, const std::string& type, const std::string& size, const std::string& cores) {
-    const fs::path cache =
-        fs::path(root_) / "sys/devices/system/cpu/cpu3/cache" / ("index" + std::to_string(described_++));
-    fs::create_directories(cache);
-    std::ofstream(cache / "level") << level << '\n';
-    std::ofstream(cache / "type") << type << '\n';
-    std::ofstream(cache / "size") << size << '\n';
-    std::ofstream(cache / "shared_cpu_list") << cores << '\n';
+    const std::string cache = "/sys/devices/system/cpu/cpu3/cache/index" + std::to_string(described_++);
+    write(cache + "/level", std::to_string(level) + '\n');
+    write(cache + "/type", type + '\n');
+    write(cache + "/size", size + '\n');
+    write(cache + "/shared_cpu_list", cores + '\n');
   }
   void expect(std::size_t bytes, std::uint32_t cores) const {
     const LastCache last = last_cache_of(core, root_);
@@ -39,7 +30,6 @@ class LastCaches : public ::testing::Test {
   }
 
  private:
-  std::string root_;
   int described_ = 0;
 };
 
